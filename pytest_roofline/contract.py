@@ -1,0 +1,314 @@
+"""What a user writes: an :class:`Operation`, the :class:`Kernel`\\ s that compute it, and nothing else.
+
+An operation file holds one ``OPERATION``; the plugin finds it, builds a :class:`Case` for every kernel, dtype and shape,
+and checks, times and counts them. Importing this module loads no GPU library: references and peers receive torch
+tensors but are only called when a case runs, kernels are named by import string and loaded late.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from pytest_roofline.dtypes import DType, Element
+from pytest_roofline.ids import NAME, CaseId, Shape
+
+if TYPE_CHECKING:
+    import torch
+    from hypothesis.strategies import SearchStrategy
+
+    Tensors = Mapping[str, torch.Tensor]
+
+
+class Role(enum.Enum):
+    """What a kernel does with an argument. The check restores an INOUT before each launch, timing rotates copies."""
+
+    IN = "in"
+    OUT = "out"
+    INOUT = "inout"
+
+
+class Protocol(enum.Enum):
+    """How a case is timed (see ``docs/timing.md``)."""
+
+    GRAPH_COLD = "graph_cold"
+    GRAPH_HOT = "graph_hot"
+    HOST_CLOCK = "host_clock"
+    TRANSFER = "transfer"
+
+
+class Memory(enum.Enum):
+    """A memory level that a traffic model names; its roof comes from the device record."""
+
+    DEVICE = "device"
+    L2 = "l2"
+    SHARED = "shared"
+    HOST = "host"
+
+
+class Pipeline(enum.Enum):
+    """The execution units that do the arithmetic; each has its own roof in a device record."""
+
+    FP64 = "fp64"
+    FP32 = "fp32"
+    FP16 = "fp16"
+    BF16 = "bf16"
+    INT32 = "int32"
+    SPECIAL = "special"
+    FP64_TENSOR = "fp64_tensor"
+    TF32_TENSOR = "tf32_tensor"
+    FP16_TENSOR = "fp16_tensor"
+    BF16_TENSOR = "bf16_tensor"
+    FP8_TENSOR = "fp8_tensor"
+    INT8_TENSOR = "int8_tensor"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One tensor that a launcher receives, in the order of ``Operation.arguments``.
+
+    ``extents`` maps the shape's dims to the tensor's logical shape (row-major). ``accumulator`` gives it the
+    accumulator format of the dtype instead of the operand's. The three switches say which layout suffixes of a shape
+    it follows; ``pitched`` and ``transposable`` need a rank of two.
+    """
+
+    name: str
+    role: Role
+    extents: Callable[[tuple[int, ...]], tuple[int, ...]]
+    accumulator: bool = False
+    shifted: bool = True
+    pitched: bool = False
+    transposable: bool = False
+
+    def element(self, dtype: DType) -> Element:
+        """The number format this argument has in a case of ``dtype``."""
+        return dtype.accumulator if self.accumulator else dtype.operand
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Bytes that cross one memory level in one execution: raw counts, never rates."""
+
+    read: int
+    write: int
+    level: Memory = Memory.DEVICE
+
+    @property
+    def total(self) -> int:
+        """Bytes in both directions."""
+        return self.read + self.write
+
+
+@dataclass(frozen=True)
+class Work:
+    """What must be done whatever the algorithm: operations by pipeline (an FMA counts two) and compulsory traffic,
+    each input read once and each output written once. ``roofline.rates`` turns these counts into rates."""
+
+    operations: Mapping[Pipeline, int]
+    traffic: Traffic
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Largest admissible absolute error of one output, elementwise in float64 (scalar tensors broadcast).
+
+    Where ``may_overflow`` holds, some order of evaluation leaves the finite range although the exact result does not:
+    there an infinity or NaN is admitted as well. ``signed_zero`` also compares the sign of zeros.
+    """
+
+    absolute: torch.Tensor
+    may_overflow: torch.Tensor | None = None
+    signed_zero: bool = False
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What a tolerance rule may look at: the float64 (integers: int64) inputs and exact outputs of one check.
+
+    ``depth`` is the longest chain of rounded additions from any input to the output in the kernel at hand, ``dtype``
+    the case's formats, ``dims`` its extents.
+    """
+
+    inputs: Tensors
+    outputs: Tensors
+    dtype: DType
+    dims: tuple[int, ...]
+    depth: int
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """The one error rule of an operation: a forward error bound from dtype, depth and data, and where it comes from."""
+
+    bound: Callable[[Computed], Mapping[str, Bound]]
+    source: str
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Workspace that a launcher receives as keyword ``name``: allocated before timing, poisoned before each check."""
+
+    name: str
+    extent: int
+    element: str = "f32"
+
+
+@dataclass(frozen=True)
+class Floor:
+    """Smallest acceptable fraction of the bound on a device (``h200``), for shapes of at least ``size`` elements."""
+
+    device: str
+    fraction: float
+    reason: str
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One way to compute an operation.
+
+    ``launcher`` is ``"package.module:function"``, called as ``launcher(*arguments, **options, **workspace)``: it
+    launches on the current stream without synchronising or allocating, computes the whole operation (zeroing what it
+    accumulates into, inside the timed bracket), and raises ``ValueError`` on what the kernel cannot do.
+    ``rejects(shape, dtype)`` says in advance which shapes those are and why; the suite checks that they are rejected.
+    ``depth(dims)`` is the longest chain of rounded additions (default: the operation's). ``model`` is the traffic this
+    variant must cause beyond the compulsory one. ``best`` gives it the size sweep. ``peer`` marks a library routine
+    timed beside the kernels (it has no floor and never fails a run). ``deterministic`` promises bitwise equal results
+    from run to run. ``tile`` is what one block computes, in the units of the operation's dims.
+    """
+
+    backend: str
+    variant: str
+    launcher: str
+    dtypes: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    tile: tuple[int, ...] = ()
+    workspace: Callable[[Shape, DType], tuple[Buffer, ...]] | None = None
+    model: Callable[[Shape, DType], tuple[Traffic, ...]] | None = None
+    rejects: Callable[[Shape, DType], str | None] | None = None
+    depth: Callable[[tuple[int, ...]], int] | None = None
+    floors: tuple[Floor, ...] = ()
+    best: bool = False
+    peer: bool = False
+    deterministic: bool = True
+
+    def rejection(self, shape: Shape, dtype: DType) -> str | None:
+        """Why this kernel refuses ``shape``; ``None`` if it takes it."""
+        return self.rejects(shape, dtype) if self.rejects else None
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """The shape lists of an operation.
+
+    ``drawn(tile)`` is a hypothesis strategy of :class:`Shape` for correctness, around the multiples of ``tile``; sizes
+    stay small enough for the interpreter. ``sweep`` (best variants) and ``representative`` (every other rung) are timed
+    by default, ``full`` under ``--roofline-effort=full``. ``counted`` are small, with the same alignment and tail
+    classes. All but ``drawn`` are frozen text in the id grammar, so that they can never drift.
+    """
+
+    drawn: Callable[[tuple[int, ...]], SearchStrategy[Shape]]
+    sweep: tuple[str, ...]
+    representative: tuple[str, ...]
+    counted: tuple[str, ...]
+    full: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What is computed, once: arguments, reference, work, tolerance, shapes, and the kernels that compute it.
+
+    ``reference`` receives every IN and INOUT argument in float64 (integers: int64) by name and returns the OUT and
+    INOUT arguments by name, plainly. ``depth(dims)`` bounds the chain of rounded additions of any order of evaluation.
+    ``absent`` gives the reason for each ``(backend, variant)`` that a language cannot express.
+    """
+
+    name: str
+    summary: str
+    arguments: tuple[Argument, ...]
+    reference: Callable[..., Tensors]
+    work: Callable[[Shape, DType], Work]
+    tolerance: Tolerance
+    shapes: Shapes
+    kernels: tuple[Kernel, ...]
+    depth: Callable[[tuple[int, ...]], int] = lambda dims: 1
+    protocol: Protocol = Protocol.GRAPH_COLD
+    absent: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not NAME.fullmatch(self.name):
+            raise ValueError(f"operation name {self.name!r} must be lower case letters, digits and _")
+        seen = set()
+        for kernel in self.kernels:
+            key = (kernel.backend, kernel.variant)
+            if key in seen:
+                raise ValueError(f"operation {self.name}: kernel {'/'.join(key)} is declared twice")
+            seen.add(key)
+            for dtype in kernel.dtypes:
+                DType.parse(dtype)
+        for list_name in ("sweep", "representative", "counted", "full"):
+            for text in getattr(self.shapes, list_name):
+                Shape.parse(text)
+
+    def kernel(self, backend: str, variant: str) -> Kernel:
+        """The kernel of that name. Raises ``ValueError`` listing the known ones, or the reason in ``absent``."""
+        for kernel in self.kernels:
+            if (kernel.backend, kernel.variant) == (backend, variant):
+                return kernel
+        if (backend, variant) in self.absent:
+            raise ValueError(f"{self.name}/{backend}/{variant} does not exist: {self.absent[backend, variant]}")
+        known = ", ".join(f"{k.backend}/{k.variant}" for k in self.kernels)
+        raise ValueError(f"operation {self.name} has no kernel {backend}/{variant}; it has {known}")
+
+    def case(self, case_id: CaseId) -> Case:
+        """The case of that id; the shape may be any, not only a listed one. Raises ``ValueError``."""
+        kernel = self.kernel(case_id.backend, case_id.variant)
+        if case_id.dtype not in kernel.dtypes:
+            raise ValueError(f"{case_id}: this kernel has the dtypes {', '.join(kernel.dtypes)}")
+        return Case(self, kernel, DType.parse(case_id.dtype), case_id.shape)
+
+    def cases(self, which: Literal["timed", "counted"], *, full: bool = False) -> Iterator[Case]:
+        """The cases of one frozen list, in declaration order, without those that a kernel rejects."""
+        for kernel in self.kernels:
+            for dtype in map(DType.parse, kernel.dtypes):
+                for text in self._shapes(kernel, which, full):
+                    shape = Shape.parse(text)
+                    if kernel.rejection(shape, dtype) is None:
+                        yield Case(self, kernel, dtype, shape)
+
+    def _shapes(self, kernel: Kernel, which: Literal["timed", "counted"], full: bool) -> tuple[str, ...]:
+        lists = self.shapes
+        if which == "counted":
+            return lists.counted
+        default = lists.sweep if kernel.best or kernel.peer else lists.representative
+        return tuple(dict.fromkeys(default + (lists.sweep + lists.representative + lists.full if full else ())))
+
+
+@dataclass(frozen=True)
+class Case:
+    """Operation x kernel x dtype x shape: the unit that is checked, timed, counted, bounded and compared."""
+
+    operation: Operation
+    kernel: Kernel
+    dtype: DType
+    shape: Shape
+
+    @property
+    def id(self) -> CaseId:
+        """The case's id, the same in every process."""
+        return CaseId(self.operation.name, self.kernel.backend, self.kernel.variant, str(self.dtype), self.shape)
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+    @property
+    def work(self) -> Work:
+        """Operations and compulsory traffic of one execution."""
+        return self.operation.work(self.shape, self.dtype)
+
+    @property
+    def depth(self) -> int:
+        """Longest chain of rounded additions from an input to an output in this kernel."""
+        return (self.kernel.depth or self.operation.depth)(self.shape.dims)

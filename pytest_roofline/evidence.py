@@ -1,0 +1,171 @@
+"""Plain data that crosses process boundaries: what to do with a case, and what was found. No torch here.
+
+Everything in these classes is JSON: numbers, strings, lists and mappings. Stored numbers say what they are through
+:class:`Provenance`.
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+
+
+class Provenance(enum.Enum):
+    """Where a number comes from. Numbers of different provenance are never compared as if they were the same."""
+
+    MEASURED = "measured"
+    PUBLISHED = "published"
+    COUNTED = "counted"
+    DERIVED = "derived"
+
+
+class Outcome(enum.Enum):
+    """How a case ended. Only ``OK`` evidence may carry samples."""
+
+    OK = "ok"
+    WRONG = "wrong"  # the kernel computed something else, or touched memory it must not touch
+    FAULT = "fault"  # a checker stopped the kernel at a source line
+    ERROR = "error"  # the launcher or its compilation raised
+    CRASHED = "crashed"  # the process died
+    HUNG = "hung"  # the process did not end in time
+    UNAVAILABLE = "unavailable"  # this machine cannot run it; the reason is a skip
+    INVALID = "invalid"  # measured, but under conditions that say nothing (throttled, clock unstable)
+
+
+@dataclass(frozen=True)
+class CaseSpec:
+    """An order to the worker: one case, and what to do with it.
+
+    ``module`` is the operation's import name, ``roots`` what must be on ``sys.path`` for it. ``values`` names a class
+    of input data and ``seed`` its draw (``checking.values``). ``device`` is ``"gpu"`` or ``"cpu"``. ``time`` asks for
+    samples after a passed check.
+    """
+
+    case: str
+    module: str
+    roots: tuple[str, ...]
+    device: str
+    values: str = "random"
+    seed: int = 0
+    time: bool = False
+    effort: str = "default"
+
+    def line(self) -> str:
+        """What ``--roofline-case`` takes to run exactly this check again."""
+        return f"{self.case}@{self.values}#{self.seed}"
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What a measurement depends on. Two measurements compare only if their ``fingerprint`` fields are equal."""
+
+    device: str  # the driver's name of the GPU
+    driver: str
+    cuda: str  # runtime version that compiled the kernels
+    python: str
+    packages: Mapping[str, str]  # torch, triton, cupy, numpy, pytest-benchmark
+    sm_count: int
+    l2_bytes: int
+    ecc: bool | None = None
+    mig: bool | None = None
+    power_limit_w: float | None = None
+    max_sm_clock_mhz: int | None = None
+    machine: str = ""  # an opaque id of this start of the machine (boot id), to tell campaigns apart
+
+
+@dataclass(frozen=True)
+class Telemetry:
+    """State of the GPU right before and after the brackets of one case, from NVML (``None``: not readable)."""
+
+    sm_clock_mhz: tuple[int, int] | None = None
+    memory_clock_mhz: tuple[int, int] | None = None
+    power_w: tuple[float, float] | None = None
+    temperature_c: tuple[int, int] | None = None
+    throttle_reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds per execution, one number per bracket, and how they were obtained.
+
+    ``samples`` are bracket time / ``launches``. ``gap`` is the calibrated time between two graph nodes, contained in
+    every sample. ``kernel`` is the CUPTI duration of the kernel alone with a flushed L2 (median; measured for short
+    kernels only). ``host`` is the host's cost per call of the launcher.
+    """
+
+    samples: tuple[float, ...]
+    launches: int
+    copies: int
+    protocol: str
+    tick: float
+    launch_floor: float
+    gap: float
+    kernel: float | None = None
+    host: float | None = None
+    linearity: float | None = None  # bracket(2N) / (2 bracket(N)); far from 1 means overhead outside the launches
+    discarded: int = 0
+    telemetry: Telemetry = field(default_factory=Telemetry)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the worker found out about one case.
+
+    ``detail`` is for people: what was wrong, where, what to do. ``worst`` is the largest error as a fraction of its
+    bound over all outputs.
+    """
+
+    case: str
+    outcome: Outcome
+    detail: str = ""
+    worst: float | None = None
+    timing: Timing | None = None
+    environment: Environment | None = None
+    counts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def to_plain(value: Any) -> Any:
+    """Dataclasses, enums and tuples as JSON values."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: to_plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(k): to_plain(v) for k, v in value.items()}
+    if isinstance(value, tuple | list):
+        return [to_plain(v) for v in value]
+    return value
+
+
+def from_plain(cls: type[T], data: Mapping[str, Any]) -> T:
+    """A dataclass of this module from JSON values. Raises ``ValueError`` for unknown or missing fields."""
+    hints = get_type_hints(cls)
+    unknown = set(data) - set(hints)
+    if unknown:
+        raise ValueError(f"{cls.__name__} has no field {', '.join(sorted(unknown))}")
+    try:
+        return cls(**{name: _restore(hints[name], value) for name, value in data.items()})
+    except TypeError as error:
+        raise ValueError(f"{cls.__name__}: {error}") from error
+
+
+def _restore(hint: Any, value: Any) -> Any:
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        if value is None:
+            return None
+        return _restore(next(a for a in get_args(hint) if a is not type(None)), value)
+    if origin is tuple and isinstance(value, list):
+        arguments = get_args(hint)
+        inner = arguments[0] if len(arguments) == 2 and arguments[1] is Ellipsis else None
+        return tuple(_restore(inner or arguments[i], v) for i, v in enumerate(value))
+    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+        return hint(value)
+    if isinstance(hint, type) and is_dataclass(hint) and isinstance(value, Mapping):
+        return from_plain(hint, value)
+    return value
