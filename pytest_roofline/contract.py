@@ -1,7 +1,7 @@
 """What a user writes: an :class:`Operation`, the :class:`Kernel`\\ s that compute it, and nothing else.
 
-An operation file holds one ``OPERATION``; the plugin finds it, builds a :class:`Case` for every kernel, dtype and shape,
-and checks, times and counts them. Importing this module loads no GPU library: references and peers receive torch
+An operation file holds one ``OPERATION``; the plugin finds it, builds a :class:`Case` for every kernel, dtype and
+shape, and checks, times and counts them. Importing this module loads no GPU library: references and peers receive torch
 tensors but are only called when a case runs, kernels are named by import string and loaded late.
 """
 

@@ -30,7 +30,7 @@ class Shape:
     transposed: bool = False
 
     def __post_init__(self) -> None:
-        if not self.dims or any(d < 0 for d in self.dims) or self.offset < 0 or (self.pitch is not None and self.pitch < 0):
+        if not self.dims or min(*self.dims, self.offset, self.pitch or 0) < 0:
             raise ValueError(f"a shape needs at least one extent and no negative number, got {self!r}")
 
     def __str__(self) -> str:
@@ -53,7 +53,8 @@ class Shape:
         if match is None:
             raise ValueError(f"bad shape {text!r}: expected extents and suffixes such as 4097x8191.o1.p8192.t")
         dims, offset, pitch, transposed = match.groups()
-        shape = cls(tuple(int(d) for d in dims.split("x")), int(offset or 0), int(pitch) if pitch else None, bool(transposed))
+        extents = tuple(int(d) for d in dims.split("x"))
+        shape = cls(extents, int(offset or 0), int(pitch) if pitch else None, bool(transposed))
         if str(shape) != text:
             raise ValueError(f"bad shape {text!r}: its one spelling is {shape}")
         return shape
@@ -81,4 +82,5 @@ class CaseId:
         for kind, name in zip(("operation", "backend", "variant", "dtype"), parts[:4], strict=True):
             if not NAME.fullmatch(name):
                 raise ValueError(f"bad case id {text!r}: {kind} {name!r} must be lower case letters, digits and _")
-        return cls(*parts[:4], Shape.parse(parts[4]))
+        operation, backend, variant, dtype, shape = parts
+        return cls(operation, backend, variant, dtype, Shape.parse(shape))
