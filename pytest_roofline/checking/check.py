@@ -1,0 +1,200 @@
+"""One check of one case: run the kernel on guarded, poisoned buffers and hold it against its operation."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_roofline.checking.buffers import GuardedBuffer, guarded, workspaces
+from pytest_roofline.checking.compare import compare
+from pytest_roofline.checking.values import classes, draw
+from pytest_roofline.contract import Bound, Case, Computed, Role
+
+if TYPE_CHECKING:
+    import torch
+
+Launcher = Callable[..., None]
+
+
+class WrongResultError(Exception):
+    """The kernel computed something else than its operation, or touched memory it must not touch."""
+
+
+@dataclass
+class Prepared:
+    """A case with its arguments in memory, ready to launch as often as one likes."""
+
+    case: Case
+    launcher: Launcher
+    buffers: list[GuardedBuffer]
+    scratch: list[GuardedBuffer]
+    initial: Mapping[str, torch.Tensor]  # IN and INOUT data, dense
+
+    def launch(self) -> None:
+        """Launch the complete operation once on the current stream."""
+        arguments = [b.view for b in self.buffers]
+        workspace: dict[str, Any] = {b.name: b.view for b in self.scratch}
+        self.launcher(*arguments, **self.case.kernel.options, **workspace)
+
+    def restore(self) -> None:
+        """Bring every INOUT argument back to its initial value."""
+        for argument, buffer in zip(self.case.operation.arguments, self.buffers, strict=True):
+            if argument.role is Role.INOUT:
+                buffer.view.copy_(self.initial[argument.name])
+
+    def reset(self) -> None:
+        """Poison outputs and workspace and restore INOUT arguments, as before the first launch."""
+        for argument, buffer in zip(self.case.operation.arguments, self.buffers, strict=True):
+            if argument.role is Role.OUT:
+                buffer.poison()
+        for buffer in self.scratch:
+            buffer.poison()
+        self.restore()
+
+    @property
+    def footprint(self) -> int:
+        """Bytes of all arguments and workspace of one execution."""
+        return sum(b.view.numel() * b.item.itemsize for b in (*self.buffers, *self.scratch))
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """The exact outputs of a prepared case and how far a kernel may be from them."""
+
+    exact: Mapping[str, torch.Tensor]
+    bounds: Mapping[str, Bound]
+
+    def verify(self, prepared: Prepared) -> float:
+        """Largest error as a fraction of its bound. Raises :class:`WrongResultError` naming every wrong output."""
+        worst, problems = 0.0, []
+        for argument, buffer in zip(prepared.case.operation.arguments, prepared.buffers, strict=True):
+            if argument.role is Role.IN:
+                continue
+            exact, bound = self.exact[argument.name], self.bounds[argument.name]
+            result = compare(argument.name, buffer.view, exact, bound, buffer.item, buffer.unwritten())
+            worst = max(worst, result.worst)
+            problems += [result.problem] if result.problem else []
+        if problems:
+            raise WrongResultError("\n".join(problems))
+        return worst
+
+
+def load_launcher(reference: str) -> Launcher:
+    """Import ``"package.module:function"``. Raises ``ImportError`` or ``AttributeError`` as Python does."""
+    module, _, name = reference.partition(":")
+    launcher = getattr(importlib.import_module(module), name)
+    if not callable(launcher):
+        raise TypeError(f"{reference} is not callable")
+    return launcher  # type: ignore[no-any-return]
+
+
+def prepare(case: Case, launcher: Launcher, device: str, values: str, seed: int) -> Prepared:
+    """Allocate the case's buffers and fill the inputs with values of one class."""
+    buffers, initial = [], {}
+    for tag, argument in enumerate(case.operation.arguments):
+        buffer = guarded(argument, case, device, tag)
+        if argument.role is not Role.OUT:
+            kind = values if values in classes(buffer.item) else "random"
+            data = draw(tuple(buffer.view.shape), buffer.item, kind, seed * 16 + tag, device)
+            buffer.view.copy_(data)
+            initial[argument.name] = data
+        buffers.append(buffer)
+    return Prepared(case, launcher, buffers, workspaces(case, device), initial)
+
+
+def expect(prepared: Prepared) -> Expectation:
+    """Run the operation's reference in float64 (integers: int64) and its tolerance rule."""
+    import torch
+
+    case = prepared.case
+    inputs = {n: t.to(torch.float64 if t.is_floating_point() else torch.int64) for n, t in prepared.initial.items()}
+    exact = case.operation.reference(**inputs)
+    bounds = case.operation.tolerance.bound(Computed(inputs, exact, case.dtype, case.shape.dims, case.depth))
+    return Expectation(exact, bounds)
+
+
+def check(case: Case, launcher: Launcher, device: str, values: str, seed: int) -> float:
+    """Check one case once; returns the largest error as a fraction of its bound.
+
+    Raises :class:`WrongResultError`, or what the launcher raises (a fault of a CPU checker, a compile error).
+    """
+    prepared = prepare(case, launcher, device, values, seed)
+    reason = case.kernel.rejection(case.shape, case.dtype)
+    if reason is not None:
+        _expect_rejection(prepared, reason)
+        return 0.0
+    before = [b.arena.clone() for b in prepared.buffers + prepared.scratch]
+    with _instrumented(case, device):
+        prepared.launch()
+    _synchronize(device)
+    _stayed_inside(prepared, before)
+    worst = expect(prepared).verify(prepared)
+    if case.kernel.deterministic and device != "cpu":
+        _repeats(prepared)
+    return worst
+
+
+def _expect_rejection(prepared: Prepared, reason: str) -> None:
+    try:
+        prepared.launch()
+    except ValueError:
+        return
+    raise WrongResultError(
+        f"the kernel declares that it rejects this shape ({reason}), but its launcher raised no ValueError"
+    )
+
+
+def _stayed_inside(prepared: Prepared, before: list[torch.Tensor]) -> None:
+    roles = [a.role for a in prepared.case.operation.arguments] + [Role.OUT] * len(prepared.scratch)
+    problems = [
+        buffer.trespass(old, may_write=role is not Role.IN)
+        for buffer, old, role in zip(prepared.buffers + prepared.scratch, before, roles, strict=True)
+    ]
+    found = [p for p in problems if p]
+    if found:
+        raise WrongResultError("\n".join(found))
+
+
+def _repeats(prepared: Prepared) -> None:
+    """A kernel that promises determinism gives the same bits again."""
+    import torch
+
+    first = [b.view.clone() for b in prepared.buffers]
+    prepared.reset()
+    prepared.launch()
+    for buffer, old in zip(prepared.buffers, first, strict=True):
+        same = buffer.view.contiguous().view(torch.uint8) == old.contiguous().view(torch.uint8)
+        if not bool(same.all()):
+            raise WrongResultError(
+                f"{buffer.name}: two runs on the same input differ in {int((~same).sum())} bytes, "
+                "although the kernel is declared deterministic"
+            )
+
+
+@contextlib.contextmanager
+def _instrumented(case: Case, device: str) -> Iterator[None]:
+    """On a CPU every access of a kernel is checked; on a GPU the guard zones have to do."""
+    if device != "cpu" or case.kernel.peer:
+        yield
+    elif case.kernel.backend == "triton":
+        from pytest_roofline.counting import triton_cpu
+
+        with triton_cpu.checking():
+            yield
+    elif case.kernel.backend == "cuda":
+        from pytest_roofline.counting import cuda_cpu
+
+        with cuda_cpu.checking():
+            yield
+    else:
+        yield
+
+
+def _synchronize(device: str) -> None:
+    if device != "cpu":
+        import torch
+
+        torch.cuda.synchronize()

@@ -1,0 +1,123 @@
+"""The fixtures a suite uses. They order work from the worker and turn evidence into pytest outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pytest_roofline.checking.values import classes
+from pytest_roofline.contract import Case, Role
+from pytest_roofline.discovery import BrokenOperation, Drawn
+from pytest_roofline.evidence import CaseSpec, Evidence, Outcome
+from pytest_roofline.options import PROFILES
+from pytest_roofline.replay import replay
+from pytest_roofline.state import KEY, Parameter, State
+
+
+class KernelFailedError(AssertionError):
+    """A kernel failed a check; the message says how and how to see it again."""
+
+
+@pytest.fixture
+def roofline_case(request: pytest.FixtureRequest) -> Parameter:
+    """The case at hand; an operation file that could not be loaded fails here, by name."""
+    parameter: Parameter = request.param
+    if isinstance(parameter, BrokenOperation):
+        pytest.fail(f"{parameter.path} could not be loaded:\n{parameter.error}", pytrace=False)
+    return parameter
+
+
+@pytest.fixture
+def roofline_check(request: pytest.FixtureRequest) -> Callable[[Case | Drawn], None]:
+    """Check a case, or a kernel on hypothesis' shapes and values."""
+    state = request.config.stash[KEY]
+
+    def check(case: Case | Drawn) -> None:
+        try:
+            if isinstance(case, Drawn):
+                _check_drawn(state, case)
+            else:
+                for spec in _orders(state, case):
+                    _accept(state.run(spec), spec)
+        except KernelFailedError as failure:
+            pytest.fail(str(failure), pytrace=False)
+
+    return check
+
+
+@pytest.fixture
+def roofline_benchmark(request: pytest.FixtureRequest, benchmark: Any) -> Callable[[Case], None]:
+    """Check a case, then time, bound and compare it under ``--benchmark-only`` on a GPU; else run it once."""
+    state = request.config.stash[KEY]
+
+    def run(case: Case) -> None:
+        benchmark.group = f"{case.operation.name}/{case.dtype}/{case.shape}"
+        timing = state.options.timing and state.device == "gpu" and not benchmark.disabled
+        spec = state.spec(case, time=timing)
+        if not timing:
+            benchmark.disabled = True
+        try:
+            evidence = benchmark.pedantic(lambda: _accept(state.run(spec), spec)) if not timing else _timed(state, spec)
+        except KernelFailedError as failure:
+            benchmark.has_error = True
+            pytest.fail(str(failure), pytrace=False)
+        if timing:
+            _record(state, case, evidence, benchmark)
+
+    return run
+
+
+def _orders(state: State, case: Case) -> list[CaseSpec]:
+    """One order per value class that a listed case is checked with, or the one that ``--roofline-case`` names."""
+    wanted = [state.spec(case, r.values, r.seed) for r in state.options.cases if r.case == str(case)]
+    return wanted or [state.spec(case)]
+
+
+def _check_drawn(state: State, drawn: Drawn) -> None:
+    from hypothesis import HealthCheck, given, settings
+    from hypothesis import strategies as st
+
+    operation, kernel, dtype = drawn.operation, drawn.kernel, drawn.dtype
+    inputs = [a.element(dtype) for a in operation.arguments if a.role is not Role.OUT]
+    values = tuple(dict.fromkeys(name for item in inputs for name in classes(item)))
+
+    @settings(
+        max_examples=PROFILES[state.options.profile],
+        derandomize=state.options.profile == "ci",
+        deadline=None,
+        database=None,
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(shape=operation.shapes.drawn(kernel.tile), values=st.sampled_from(values), seed=st.integers(0, 2**16 - 1))
+    def agrees_with_its_reference(shape: Any, values: str, seed: int) -> None:
+        spec = state.spec(Case(operation, kernel, dtype, shape), values, seed)
+        _accept(state.run(spec), spec)
+
+    agrees_with_its_reference()
+
+
+def _timed(state: State, spec: CaseSpec) -> Evidence:
+    return _accept(state.run(spec), spec)
+
+
+def _accept(evidence: Evidence, spec: CaseSpec) -> Evidence:
+    """Evidence that everything is right; raises or skips otherwise."""
+    if evidence.outcome is Outcome.OK:
+        return evidence
+    if evidence.outcome is Outcome.UNAVAILABLE:
+        pytest.skip(evidence.detail)
+    raise KernelFailedError(
+        f"{spec.case} with {spec.values} values, seed {spec.seed}: {evidence.outcome.value}\n"
+        f"{evidence.detail}\n"
+        f"reproduce: pytest '--roofline-case={spec.line()}'"
+    )
+
+
+def _record(state: State, case: Case, evidence: Evidence, benchmark: Any) -> None:
+    assert evidence.timing is not None
+    state.evidence[str(case)] = evidence
+    replay(benchmark, evidence.timing.samples)

@@ -1,0 +1,139 @@
+"""Command line and ini options, read once into one frozen dataclass."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pytest_roofline.checking.values import RANDOM
+from pytest_roofline.ids import CaseId
+
+PROFILES = {"ci": 25, "default": 50, "thorough": 500}
+"""Hypothesis examples per kernel and dtype; ``ci`` is derandomised as well."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """One check to run again: ``--roofline-case=ID[@VALUES[#SEED]]``."""
+
+    case: str
+    values: str = RANDOM
+    seed: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Reproduction:
+        """Read an option value. Raises ``ValueError`` with the grammar."""
+        case, _, rest = text.partition("@")
+        values, _, seed = rest.partition("#")
+        CaseId.parse(case)
+        if seed and not seed.isdigit():
+            raise ValueError(f"bad seed {seed!r} in {text!r}: expected ID[@VALUES[#SEED]]")
+        return cls(case, values or RANDOM, int(seed or 0))
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked for. ``timing`` is ``--benchmark-only``: nothing is ever timed without it."""
+
+    operations: tuple[str, ...]
+    baselines: Path
+    correctness_only: bool
+    timing: bool
+    device: str
+    effort: str
+    profile: str
+    cases: tuple[Reproduction, ...]
+    update: bool
+    strict: bool
+    spawn: bool
+    timeout: float
+    ceilings: str
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Register every option of the plugin."""
+    group = parser.getgroup("roofline", "GPU kernels: correctness, timing, roofline, baselines")
+    group.addoption(
+        "--correctness-only",
+        action="store_true",
+        help="check every kernel on drawn and listed shapes; no timing code runs",
+    )
+    group.addoption(
+        "--roofline-on",
+        choices=("auto", "gpu", "cpu"),
+        default="auto",
+        help="where kernels run: on the GPU if there is one (auto), on a GPU or not at all, on the CPU",
+    )
+    group.addoption(
+        "--roofline-effort",
+        choices=("quick", "default", "full"),
+        default="default",
+        help="how many brackets each case gets; full also times every rung on every shape",
+    )
+    group.addoption(
+        "--roofline-profile",
+        choices=tuple(PROFILES),
+        default="ci" if os.environ.get("CI") else "default",
+        help="hypothesis examples per kernel: " + ", ".join(f"{k} {v}" for k, v in PROFILES.items()),
+    )
+    group.addoption(
+        "--roofline-case",
+        action="append",
+        default=[],
+        metavar="ID[@VALUES[#SEED]]",
+        help="check just this case, as a failure prints it (may be repeated)",
+    )
+    group.addoption("--roofline-update", action="store_true", help="store this run in the baselines of its device")
+    group.addoption("--roofline-strict", action="store_true", help="fail on warnings too: new, unresolved, environment")
+    group.addoption("--roofline-spawn", action="store_true", help="run every case in a process of its own")
+    group.addoption(
+        "--roofline-timeout", type=float, default=300.0, metavar="SECONDS", help="longest life of a spawned case"
+    )
+    group.addoption(
+        "--roofline-ceilings",
+        choices=("cached", "measure", "off"),
+        default="cached",
+        help="measured ceilings of this GPU: use stored ones, measure them now, or only the datasheet",
+    )
+    group.addoption(
+        "--roofline-baselines", metavar="DIR", help="folder of the baselines (default: ini, then baselines/)"
+    )
+    parser.addini("roofline_operations", type="args", default=[], help="directories that hold operation files")
+    parser.addini("roofline_baselines", default="baselines", help="folder of the baselines")
+
+
+def read_options(config: pytest.Config) -> Options:
+    """Collect the options. Raises ``pytest.UsageError`` (exit code 4) for values and combinations that make no sense."""
+    get = config.getoption
+    timing = bool(get("benchmark_only", False))
+    if get("correctness_only") and timing:
+        raise pytest.UsageError(
+            "--correctness-only and --benchmark-only exclude each other: one times nothing, the other times"
+        )
+    if get("roofline_update") and not timing:
+        raise pytest.UsageError("--roofline-update stores a benchmark run: it needs --benchmark-only")
+    if get("roofline_timeout") <= 0:
+        raise pytest.UsageError(f"--roofline-timeout must be positive, got {get('roofline_timeout')}")
+    try:
+        cases = tuple(Reproduction.parse(text) for text in get("roofline_case"))
+    except ValueError as error:
+        raise pytest.UsageError(f"--roofline-case: {error}") from error
+    folder = get("roofline_baselines") or config.getini("roofline_baselines")
+    return Options(
+        operations=tuple(config.getini("roofline_operations")),
+        baselines=config.rootpath / folder,
+        correctness_only=get("correctness_only"),
+        timing=timing,
+        device=get("roofline_on"),
+        effort=get("roofline_effort"),
+        profile=get("roofline_profile"),
+        cases=cases,
+        update=get("roofline_update"),
+        strict=get("roofline_strict"),
+        spawn=get("roofline_spawn"),
+        timeout=get("roofline_timeout"),
+        ceilings=get("roofline_ceilings"),
+    )

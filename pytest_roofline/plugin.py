@@ -1,0 +1,46 @@
+"""The pytest hooks, each a few lines; what they decide lives in the modules they call."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_roofline import selection
+from pytest_roofline.fixtures import roofline_benchmark, roofline_case, roofline_check
+from pytest_roofline.options import add_options, read_options
+from pytest_roofline.state import KEY, State
+
+__all__ = ["roofline_benchmark", "roofline_case", "roofline_check"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Register the options."""
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the options; where Triton will interpret, say so before anything imports it."""
+    config.addinivalue_line(
+        "markers", "roofline(which): run over the 'drawn', 'listed' or 'timed' cases of the project"
+    )
+    state = config.stash[KEY] = State(read_options(config), config.rootpath)
+    if state.options.operations:
+        state.prepare_interpreter()
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Where kernels run, and that nothing is timed where nothing is."""
+    return selection.header(config.stash[KEY])
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Parametrize every test that asks for ``roofline_case``."""
+    if "roofline_case" in metafunc.fixturenames:
+        which = selection.which(metafunc.definition)
+        parameters = metafunc.config.stash[KEY].parameters(which)
+        metafunc.parametrize("roofline_case", parameters, ids=selection.identify, indirect=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what this mode does not run, and hand benchmarks our clock."""
+    selection.apply(config, items)

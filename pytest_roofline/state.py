@@ -1,0 +1,99 @@
+"""What one pytest session knows: options, device, catalogue, baselines, and the results so far."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+
+from pytest_roofline.contract import Case
+from pytest_roofline.discovery import BrokenOperation, Catalogue, Drawn, discover
+from pytest_roofline.evidence import CaseSpec, Evidence
+from pytest_roofline.options import Options, Reproduction
+
+Parameter = Case | Drawn | BrokenOperation
+
+
+@dataclass
+class State:
+    """Built once per session in ``pytest_configure``; everything expensive is computed when first asked for."""
+
+    options: Options
+    root: Path
+    evidence: dict[str, Evidence] = field(default_factory=dict)
+
+    @cached_property
+    def device(self) -> str:
+        """``"gpu"`` or ``"cpu"``: where kernels run in this session.
+
+        Raises ``pytest.UsageError`` for ``--roofline-on=gpu`` on a machine without a GPU.
+        """
+        wanted = self.options.device
+        if wanted == "cpu" or (wanted == "auto" and os.environ.get("TRITON_INTERPRET") == "1"):
+            return "cpu"
+        from pytest_roofline.devices import identify
+
+        if identify.gpu_count():
+            return "gpu"
+        if wanted == "gpu":
+            raise pytest.UsageError(f"--roofline-on=gpu, but there is no GPU here: {identify.why_none()}")
+        return "cpu"
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """All operations of the project. Raises ``pytest.UsageError`` for a directory that does not exist."""
+        try:
+            return discover(self.root, self.options.operations)
+        except NotADirectoryError as error:
+            raise pytest.UsageError(str(error)) from error
+
+    def prepare_interpreter(self) -> None:
+        """Without a GPU Triton must know that it interprets before anything imports it."""
+        if self.device == "cpu" and "triton" not in sys.modules:
+            os.environ["TRITON_INTERPRET"] = "1"
+
+    def parameters(self, which: str) -> list[Parameter]:
+        """What a test marked ``roofline(which)`` runs over."""
+        broken: list[Parameter] = list(self.catalogue.broken)
+        if self.options.cases:
+            return [*broken, *(self._reproduced(r) for r in self.options.cases)]
+        if which == "drawn":
+            return [*broken, *self.catalogue.drawn()]
+        return [*broken, *self._listed(which)]
+
+    def _listed(self, which: str) -> list[Case]:
+        full = self.options.effort == "full"
+        if which == "timed":
+            return self.catalogue.timed(full=full) if self.device == "gpu" else self.catalogue.counted()
+        cases = self.catalogue.counted()
+        if self.options.correctness_only and self.device == "gpu":
+            cases += self.catalogue.timed(full=full)
+        return list({str(case): case for case in cases}.values())
+
+    def _reproduced(self, wanted: Reproduction) -> Case:
+        try:
+            return self.catalogue.case(wanted.case)
+        except ValueError as error:
+            raise pytest.UsageError(f"--roofline-case: {error}") from error
+
+    def spec(self, case: Case, values: str = "random", seed: int = 0, *, time: bool = False) -> CaseSpec:
+        """The order to the worker for one case."""
+        module = self.catalogue.operation(case.operation.name).module
+        return CaseSpec(
+            str(case), module, (str(self.root),), self.device, values, seed, time=time, effort=self.options.effort
+        )
+
+    def run(self, spec: CaseSpec) -> Evidence:
+        """Run an order, in this process or in one of its own as the options say."""
+        from pytest_roofline import worker
+
+        if self.options.spawn:
+            return worker.run_spawned(spec, self.options.timeout)
+        return worker.run(spec)
+
+
+KEY = pytest.StashKey[State]()

@@ -1,0 +1,157 @@
+"""The one door through which cases run: ``run(CaseSpec) -> Evidence``, in this process or in one of its own.
+
+Nothing else checks, times or counts. Both sides are plain data, so a spawned worker is ``python -m
+pytest_roofline.worker`` with a spec on standard input and evidence on standard output. A kernel that crashes or hangs
+takes a spawned worker down, never pytest; a GPU context lost in this process sends every later case to a fresh one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import traceback
+from dataclasses import replace
+
+from pytest_roofline.contract import Case
+from pytest_roofline.discovery import load_operation
+from pytest_roofline.evidence import CaseSpec, Evidence, Outcome, from_plain, to_plain
+from pytest_roofline.ids import CaseId
+
+_MARK = "pytest-roofline evidence: "
+_state = {"context_lost": False}
+
+
+class UnavailableError(Exception):
+    """This machine cannot run the kernel; the message is the reason of a skip."""
+
+
+def run(spec: CaseSpec) -> Evidence:
+    """Run one case in this process; every failure of the kernel comes back as evidence, none is raised."""
+    if _state["context_lost"]:
+        return run_spawned(spec)
+    case: Case | None = None
+    try:
+        case = _load_case(spec)
+        return _run(case, spec)
+    except UnavailableError as reason:
+        return Evidence(spec.case, Outcome.UNAVAILABLE, str(reason))
+    except Exception as error:
+        return _failure(spec, error)
+
+
+def run_spawned(spec: CaseSpec, timeout: float = 300.0) -> Evidence:
+    """Run one case in a fresh process, killed with its children after ``timeout`` seconds."""
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([*spec.roots, *filter(None, sys.path)]))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest_roofline.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(json.dumps(to_plain(spec)), timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return Evidence(spec.case, Outcome.HUNG, f"the case did not end within {timeout:g} s and was killed")
+    for line in reversed(out.splitlines()):
+        if line.startswith(_MARK):
+            return from_plain(Evidence, json.loads(line[len(_MARK) :]))
+    how = f"exit code {process.returncode}"
+    if process.returncode < 0:
+        how = f"signal {signal.Signals(-process.returncode).name}"
+    return Evidence(spec.case, Outcome.CRASHED, f"the process that ran the case died ({how}):\n{err[-2000:].strip()}")
+
+
+def _load_case(spec: CaseSpec) -> Case:
+    for root in reversed(spec.roots):
+        if root not in sys.path:
+            sys.path.insert(0, root)
+    return load_operation(spec.module).case(CaseId.parse(spec.case))
+
+
+def _run(case: Case, spec: CaseSpec) -> Evidence:
+    from pytest_roofline.checking.check import WrongResultError, check
+
+    launcher = _ready(case, spec.device)
+    try:
+        worst = check(case, launcher, spec.device, spec.values, spec.seed)
+        if spec.time and case.kernel.rejection(case.shape, case.dtype) is None:
+            from pytest_roofline.timing.timed_case import time_case
+
+            return replace(time_case(case, launcher, spec), worst=worst)
+    except WrongResultError as problem:
+        return Evidence(spec.case, Outcome.WRONG, str(problem))
+    return Evidence(spec.case, Outcome.OK, worst=worst)
+
+
+def _ready(case: Case, device: str):  # type: ignore[no-untyped-def]
+    """The case's launcher, with whatever its backend needs on this device switched on."""
+    from pytest_roofline.checking.check import load_launcher
+
+    backend = case.kernel.backend
+    if device == "cpu" and backend == "triton":
+        _enable_interpreter()
+    if device == "cpu" and backend == "cupy":
+        raise UnavailableError("CuPy arrays live on a GPU")
+    try:
+        return load_launcher(case.kernel.launcher)
+    except ModuleNotFoundError as error:
+        if error.name in ("torch", "triton", "cupy"):
+            raise UnavailableError(f"{error.name} is not installed: {_how_to_install(error.name)}") from error
+        raise
+
+
+def _enable_interpreter() -> None:
+    try:
+        from pytest_roofline.counting import triton_cpu
+
+        triton_cpu.enable()
+    except ModuleNotFoundError as error:
+        raise UnavailableError(f"{error.name} is not installed: {_how_to_install(str(error.name))}") from error
+
+
+def _how_to_install(package: str) -> str:
+    return f"pip install 'pytest-roofline[cuda13]' brings {package} (cuda12 for older drivers)"
+
+
+def _failure(spec: CaseSpec, error: Exception) -> Evidence:
+    """Sort an exception: a checker's finding, an unavailable machine, a lost GPU context, or a plain error."""
+    name = type(error).__name__
+    if name == "CudaOnCpuUnavailable" or name == "CompilerMissing":
+        return Evidence(spec.case, Outcome.UNAVAILABLE, str(error))
+    if name in ("KernelFault", "CudaFault") or any(
+        b.__name__ in ("KernelFault", "CudaFault") for b in type(error).__mro__
+    ):
+        return Evidence(spec.case, Outcome.FAULT, str(error))
+    if spec.device == "gpu" and _context_is_lost():
+        _state["context_lost"] = True
+        return Evidence(spec.case, Outcome.CRASHED, f"the kernel broke the GPU context: {error}")
+    return Evidence(spec.case, Outcome.ERROR, "".join(traceback.format_exception(error)).rstrip())
+
+
+def _context_is_lost() -> bool:
+    import torch
+
+    try:
+        torch.cuda.synchronize()
+    except Exception:  # torch raises AcceleratorError or RuntimeError, depending on its version
+        return True
+    return False
+
+
+def main() -> int:
+    """Entry of a spawned worker."""
+    spec = from_plain(CaseSpec, json.loads(sys.stdin.read()))
+    print(_MARK + json.dumps(to_plain(run(spec))), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
