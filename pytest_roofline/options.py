@@ -106,7 +106,7 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def read_options(config: pytest.Config) -> Options:
-    """Collect the options. Raises ``pytest.UsageError`` (exit code 4) for values and combinations that make no sense."""
+    """Collect the options. Raises ``pytest.UsageError`` (exit code 4) for what makes no sense."""
     get = config.getoption
     timing = bool(get("benchmark_only", False))
     if get("correctness_only") and timing:

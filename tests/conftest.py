@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+
+import pytest_roofline
 
 pytest_plugins = ["pytester"]
 
@@ -64,11 +68,29 @@ def test_benchmark(roofline_case, roofline_benchmark):
 """
 
 
+@pytest.fixture(autouse=True)
+def children_find_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that a test starts find the same plugin as this one, installed or in the source tree."""
+    here = str(Path(pytest_roofline.__file__).parent.parent)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])]))
+
+
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> Callable[..., pytest.Pytester]:
+def operation_source() -> str:
+    """The operation file of ``negate`` with one plain kernel."""
+    return OPERATION.replace("KERNELS", KERNEL.format(module="negate_operation"))
+
+
+@pytest.fixture(scope="session")
+def imported_once() -> None:
+    """Modules that an inner session of pytester would forget, but that cannot be imported twice in a process."""
+    for name in ("numpy", "torch", "hypothesis"):
+        pytest.importorskip(name)
+
+
+@pytest.fixture
+def project(imported_once: None, pytester: pytest.Pytester) -> Callable[..., pytest.Pytester]:
     """A small project with one operation, ``negate``, whose kernel is the Python code given."""
-    # The inner session forgets what it imported, and torch cannot be imported twice in a process.
-    pytest.importorskip("torch")
 
     def make(launcher: str = "def negate(x, y):\n    torch.neg(x, out=y)\n", kernels: str = KERNEL) -> pytest.Pytester:
         source = OPERATION.replace("def negate(x, y):\n    torch.neg(x, out=y)\n", textwrap.dedent(launcher))

@@ -24,7 +24,12 @@ def test_benchmark_only_without_a_gpu_times_nothing_and_says_so(project):
 
 def test_wrong_kernel_fails_with_a_line_that_reproduces_it(project):
     """A wrong kernel is shrunk to its smallest failing shape, and the printed line shows the failure again."""
-    wrong = "def negate(x, y):\n    torch.neg(x, out=y)\n    if y.numel() > 3: y.view(-1)[3] += 1 if y.is_contiguous() else 0\n"
+    wrong = """
+        def negate(x, y):
+            torch.neg(x, out=y)
+            if y.numel() > 3 and y.is_contiguous():
+                y.view(-1)[3] += 1
+    """
     pytester = project(wrong)
     result = pytester.runpytest("--roofline-on=cpu", "--correctness-only", "-k", "drawn")
     result.assert_outcomes(failed=1, deselected=6)

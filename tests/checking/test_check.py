@@ -1,0 +1,167 @@
+"""Every kind of wrong kernel that the check claims to catch is planted here and caught."""
+
+import importlib
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from pytest_roofline.checking import buffers  # noqa: E402
+from pytest_roofline.checking.check import WrongResultError, check  # noqa: E402
+from pytest_roofline.ids import CaseId  # noqa: E402
+
+
+@pytest.fixture
+def operation(tmp_path, monkeypatch, operation_source):
+    """The operation negate, loaded from its file."""
+    (tmp_path / "negate_operation.py").write_text(operation_source)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("negate_operation").OPERATION
+    del sys.modules["negate_operation"]
+
+
+def run(operation, launcher, shape="5x7.o1.p9", values="random", device="cpu"):
+    """Check ``launcher`` as the kernel of negate."""
+    return check(operation.case(CaseId.parse(f"negate/host/plain/f32/{shape}")), launcher, device, values, 0)
+
+
+def right(x, y):
+    """y = -x."""
+    torch.neg(x, out=y)
+
+
+def beyond(tensor, elements):
+    """The element ``elements`` after the first one of a tensor, wherever that is."""
+    return torch.as_strided(tensor, (1,), (1,), tensor.storage_offset() + elements)
+
+
+@pytest.mark.parametrize("shape", ["5x7", "5x7.o3", "5x7.p9", "5x7.t", "5x7.o1.p9.t", "0x7", "1x1", "3x0"])
+@pytest.mark.parametrize("values", ["random", "nan", "both_inf", "zeros", "subnormal", "largest"])
+def test_a_right_kernel_passes_everywhere(operation, shape, values):
+    """No alarm on any layout or value class."""
+    assert run(operation, right, shape, values) == 0
+
+
+def wrong_value(x, y):
+    right(x, y)
+    y[2, 3] += 1
+
+
+def never_written(x, y):
+    y[:-1].copy_(-x[:-1])
+
+
+def drops_the_sign_of_zero(x, y):
+    y.copy_(0 - x)
+
+
+def overwrites_its_input(x, y):
+    right(x, y)
+    x.zero_()
+
+
+def writes_past_the_end(x, y):
+    right(x, y)
+    beyond(y, 4 * 9 + 7).fill_(1)
+
+
+def writes_before_the_start(x, y):
+    right(x, y)
+    beyond(y, -1).fill_(1)
+
+
+def writes_into_the_gap(x, y):
+    right(x, y)
+    beyond(y, 7).fill_(1)
+
+
+def writes_its_own_nan_past_the_end(x, y):
+    right(x, y)
+    beyond(y, 4 * 9 + 7).fill_(float("nan"))
+
+
+def copies_the_slack_of_its_input(x, y):
+    right(x, y)
+    beyond(y, 4 * 9 + 7).copy_(beyond(x, 4 * 9 + 7))
+
+
+def reads_past_the_end(x, y):
+    right(x, y)
+    y[4, 6] = -(x[4, 6] + 0 * beyond(x, 4 * 9 + 7))
+
+
+def leaves_nan(x, y):
+    right(x, y)
+    y[0, 0] = float("nan")
+
+
+BUGS = {
+    wrong_value: r"y: 1 of 35 elements wrong, the first at \[2, 3\]",
+    never_written: r"y: 7 of 35 elements wrong.*7 of them were never written",
+    overwrites_its_input: r"x: \d+ bytes changed.*read-only",
+    writes_past_the_end: r"y: \d bytes changed.*0 bytes past its end|y: \d bytes changed.*past its end",
+    writes_before_the_start: r"y: \d bytes changed.*before its start",
+    writes_into_the_gap: r"y: \d bytes changed.*gap after a row, at byte 28|y: \d bytes changed.*gap after a row",
+    writes_its_own_nan_past_the_end: r"y: \d bytes changed.*past its end",
+    copies_the_slack_of_its_input: r"y: \d bytes changed.*past its end",
+    reads_past_the_end: r"y: 1 of 35 elements wrong.*got nan",
+    leaves_nan: r"y: 1 of 35 elements wrong.*got nan",
+}
+
+
+@pytest.mark.parametrize("launcher", BUGS, ids=lambda f: f.__name__)
+def test_a_planted_bug_is_caught_and_described(operation, launcher):
+    """The message names the argument and what is wrong with it."""
+    with pytest.raises(WrongResultError, match=BUGS[launcher]):
+        run(operation, launcher)
+
+
+def test_the_sign_of_zero_is_checked_where_the_operation_says_so(operation):
+    """0 - x differs from -x only in the sign of a zero."""
+    with pytest.raises(WrongResultError, match="elements wrong"):
+        run(operation, drops_the_sign_of_zero, values="zeros")
+
+
+def test_a_declared_rejection_must_raise(operation):
+    """A kernel that says it rejects a shape but computes it is wrong; one that raises ValueError is right."""
+    import dataclasses
+
+    kernel = dataclasses.replace(operation.kernels[0], rejects=lambda shape, dtype: "odd rows")
+    refusing = dataclasses.replace(operation, kernels=(kernel,))
+    with pytest.raises(
+        WrongResultError, match=r"rejects this shape \(odd rows\), but its launcher raised no ValueError"
+    ):
+        run(refusing, right)
+
+    def refuse(x, y):
+        raise ValueError("odd rows")
+
+    assert run(refusing, refuse) == 0
+
+
+def test_buffers_have_poisons_of_their_own():
+    """Two buffers never share a poison, so copying slack to slack shows."""
+    from pytest_roofline.dtypes import element
+
+    for name in ("f64", "f32", "f16", "bf16", "i32"):
+        patterns = {buffers.poison_bits(element(name), tag) for tag in range(32)}
+        assert len(patterns) == 32
+
+
+@pytest.mark.parametrize("name", ["f64", "f32", "f16", "bf16"])
+def test_the_poison_of_a_float_is_nan(name):
+    """Reading an unwritten element spoils whatever is computed from it."""
+    from pytest_roofline.dtypes import element
+
+    item = element(name)
+    integers = {2: torch.int16, 4: torch.int32, 8: torch.int64}[item.itemsize]
+    for tag in range(32):
+        bits = torch.tensor([buffers.poison_bits(item, tag)], dtype=torch.int64).to(integers)
+        assert torch.isnan(bits.view(item.torch())).all()
+
+
+def test_a_pitch_shorter_than_a_row_is_refused(operation):
+    """The shape names the row and the pitch."""
+    with pytest.raises(ValueError, match="a row of x has 7 elements, more than the pitch 6"):
+        run(operation, right, "5x7.p6")
