@@ -1,0 +1,85 @@
+"""Time one checked case: rotated copies of its arguments, a bracket plan, and a look at the outputs afterwards."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from pytest_roofline import timing
+from pytest_roofline.checking.buffers import GuardedBuffer, guarded, workspaces
+from pytest_roofline.checking.check import Expectation, Launcher, Prepared, expect, prepare
+from pytest_roofline.contract import Case, Protocol, Role
+from pytest_roofline.evidence import CaseSpec, Evidence, Outcome
+
+
+def time_case(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
+    """Samples of a case that has passed its check.
+
+    All copies hold the same data, so the outputs of the first and of the last copy are verified against the exact
+    result after timing; raises ``checking.check.WrongResultError`` when timing has found a kernel in a state the check
+    did not. Throttled measurements come back as ``Outcome.INVALID`` without samples.
+    """
+    try:
+        session = timing.open_session()
+    except timing.TimingUnavailable as reason:
+        return Evidence(case=str(case), outcome=Outcome.UNAVAILABLE, detail=str(reason))
+    first = prepare(case, launcher, spec.device, spec.values, spec.seed)
+    expectation = expect(first)
+    cold = case.operation.protocol is not Protocol.GRAPH_HOT
+    wanted = session.copies(first.footprint, session.estimate(first.launch)) if cold else 1
+    copies = [first, *(_copy(first, spec.device) for _ in range(wanted - 1))]
+    for copy in copies:
+        copy.reset()
+    try:
+        found = session.measure(
+            [_call(copy) for copy in copies],
+            footprint=first.footprint,
+            protocol=case.operation.protocol,
+            restore=_restorer(copies),
+            effort=spec.effort,
+        )
+    except timing.Throttled as state:
+        return Evidence(case=str(case), outcome=Outcome.INVALID, detail=str(state), environment=timing.environment())
+    _still_right(copies, expectation)
+    return Evidence(case=str(case), outcome=Outcome.OK, timing=found, environment=timing.environment())
+
+
+def _copy(first: Prepared, device: str) -> Prepared:
+    """Another set of buffers with the same layout and inputs."""
+    case = first.case
+    buffers: list[GuardedBuffer] = []
+    for tag, argument in enumerate(case.operation.arguments):
+        buffer = guarded(argument, case, device, tag)
+        if argument.role is not Role.OUT:
+            buffer.view.copy_(first.initial[argument.name])
+        buffers.append(buffer)
+    return Prepared(case, first.launcher, buffers, workspaces(case, device), first.initial)
+
+
+def _call(copy: Prepared) -> Callable[[], None]:
+    """The launch with everything looked up beforehand, so that the host does as little as a user's call would."""
+    workspace = {b.name: b.view for b in copy.scratch}
+    return functools.partial(copy.launcher, *(b.view for b in copy.buffers), **copy.case.kernel.options, **workspace)
+
+
+def _restorer(copies: list[Prepared]) -> Callable[[], None] | None:
+    """Brings INOUT arguments back between brackets, so that values never drift; ``None`` where nothing can drift."""
+    if all(a.role is not Role.INOUT for a in copies[0].case.operation.arguments):
+        return None
+
+    def restore() -> None:
+        for copy in copies:
+            copy.restore()
+
+    return restore
+
+
+def _still_right(copies: list[Prepared], expectation: Expectation) -> None:
+    """Poison the outputs, launch once more, and compare: a timed kernel must still compute."""
+    import torch
+
+    for copy in {id(c): c for c in (copies[0], copies[-1])}.values():
+        copy.reset()
+        copy.launch()
+        torch.cuda.synchronize()
+        expectation.verify(copy)
