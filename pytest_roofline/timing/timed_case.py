@@ -37,6 +37,7 @@ def time_case(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
             protocol=case.operation.protocol,
             restore=_restorer(copies),
             effort=spec.effort,
+            may_allocate=case.kernel.peer,  # a library routine may take scratch memory from its pool
         )
     except timing.Throttled as state:
         return Evidence(case=str(case), outcome=Outcome.INVALID, detail=str(state), environment=timing.environment())

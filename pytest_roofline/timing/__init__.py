@@ -1,0 +1,18 @@
+"""Honest times on a GPU: held stream, CUDA graphs over rotated buffers, clocks and throttling on record.
+
+What a time means here is said in ``docs/timing.md``. Importing this package loads neither torch nor CuPy.
+"""
+
+from pytest_roofline.timing.environment import environment
+from pytest_roofline.timing.errors import AllocatedWhileTimed, NotCapturable, Throttled, TimingUnavailable
+from pytest_roofline.timing.session import Session, open_session
+
+__all__ = [
+    "AllocatedWhileTimed",
+    "NotCapturable",
+    "Session",
+    "Throttled",
+    "TimingUnavailable",
+    "environment",
+    "open_session",
+]

@@ -1,0 +1,45 @@
+"""How often to launch, how many copies to rotate, how many brackets to take. Pure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+BRACKET_SECONDS = 200e-6  # with a 32 ns tick and 3 us per event pair, below this a bracket measures its own ends
+MAX_LAUNCHES = 512  # graph nodes; only kernels below 0.4 us would want more
+REUSE = 2  # a byte comes back only after this many times L2 has been read
+WARM_UP_SECONDS = 50e-3
+BUDGET_SECONDS = {"quick": 0.05, "default": 0.3, "full": 1.5}  # GPU time of all brackets of one case
+MOST_BRACKETS = {"quick": 20, "default": 100, "full": 400}
+FEWEST_BRACKETS = {"quick": 5, "default": 10, "full": 30}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """``launches`` per bracket, ``brackets`` in all, ``warm_ups`` brackets thrown away before them."""
+
+    launches: int
+    brackets: int
+    warm_ups: int
+
+
+def plan(estimate: float, effort: str) -> Plan:
+    """A plan for a kernel of about ``estimate`` seconds, cold."""
+    launches = max(1, min(MAX_LAUNCHES, math.ceil(BRACKET_SECONDS / max(estimate, 1e-9))))
+    bracket = launches * estimate
+    affordable = int(BUDGET_SECONDS[effort] / max(bracket, BRACKET_SECONDS))
+    brackets = max(FEWEST_BRACKETS[effort], min(MOST_BRACKETS[effort], affordable))
+    warm_ups = max(1, min(100, math.ceil(WARM_UP_SECONDS / max(bracket, BRACKET_SECONDS))))
+    return Plan(launches, brackets, warm_ups)
+
+
+def copies(footprint: int, l2_bytes: int, launches: int, free_bytes: int) -> int:
+    """How many argument sets of ``footprint`` bytes a bracket rotates over, so that none is found in L2.
+
+    Either every launch has a set of its own (a flush before the bracket makes them cold), or so many sets rotate that
+    a byte comes back only after ``REUSE`` times L2. At most half of the free memory is taken.
+    """
+    if footprint <= 0 or footprint >= REUSE * l2_bytes:
+        return 1
+    wanted = min(launches, math.ceil(REUSE * l2_bytes / footprint) + 1)
+    return max(1, min(wanted, free_bytes // 2 // footprint))

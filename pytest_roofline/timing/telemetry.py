@@ -1,0 +1,102 @@
+"""State of the GPU around a measurement, read through NVML."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pytest_roofline.evidence import Telemetry
+
+# nvml.h, nvmlClocksEventReasons
+REASONS = {
+    0x1: "GpuIdle",
+    0x2: "ApplicationsClocksSetting",
+    0x4: "SwPowerCap",
+    0x8: "HwSlowdown",
+    0x10: "SyncBoost",
+    0x20: "SwThermalSlowdown",
+    0x40: "HwThermalSlowdown",
+    0x80: "HwPowerBrakeSlowdown",
+    0x100: "DisplayClockSetting",
+}
+DISQUALIFYING = frozenset({"HwSlowdown", "SwThermalSlowdown", "HwThermalSlowdown", "HwPowerBrakeSlowdown"})
+"""Reasons that make a sample worthless. SwPowerCap is the steady state of large GEMMs and is only recorded."""
+
+
+def decode(mask: int) -> tuple[str, ...]:
+    """The names in an NVML clocks-event mask, idle left out."""
+    return tuple(name for bit, name in REASONS.items() if mask & bit and name != "GpuIdle")
+
+
+class Monitor:
+    """Reads one GPU. ``nvml`` is the module ``pynvml``, or ``None`` where it or the driver is missing."""
+
+    def __init__(self, nvml: Any, handle: Any) -> None:
+        self._nvml = nvml
+        self._handle = handle
+
+    def reasons(self) -> tuple[str, ...]:
+        """Why the clocks are not at their maximum right now."""
+        nvml = self._nvml
+        if nvml is None:
+            return ()
+        read = getattr(nvml, "nvmlDeviceGetCurrentClocksEventReasons", None) or getattr(
+            nvml, "nvmlDeviceGetCurrentClocksThrottleReasons", None
+        )
+        return decode(self._try(lambda: read(self._handle)) or 0) if read else ()
+
+    def throttled(self) -> tuple[str, ...]:
+        """The reasons at hand that make a sample worthless."""
+        return tuple(r for r in self.reasons() if r in DISQUALIFYING)
+
+    def reading(self) -> tuple[int | None, int | None, float | None, int | None]:
+        """SM clock and memory clock in MHz, power in W, temperature in degrees C."""
+        nvml, handle = self._nvml, self._handle
+        if nvml is None:
+            return None, None, None, None
+        sm = self._try(lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM))
+        memory = self._try(lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_MEM))
+        power = self._try(lambda: nvml.nvmlDeviceGetPowerUsage(handle) / 1000)
+        temperature = self._try(lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU))
+        return sm, memory, power, temperature
+
+    def attribute(self, read: Callable[[Any, Any], Any]) -> Any:
+        """``read(nvml, handle)``, or ``None`` where it is not supported."""
+        return None if self._nvml is None else self._try(lambda: read(self._nvml, self._handle))
+
+    def _try(self, read: Callable[[], Any]) -> Any:
+        try:
+            return read()
+        except self._nvml.NVMLError:
+            return None
+
+
+@contextlib.contextmanager
+def watching(monitor: Monitor) -> Iterator[Callable[[], Telemetry]]:
+    """Read before and after the body; the yielded function combines both once the body is done."""
+    before, reasons = monitor.reading(), list(monitor.reasons())
+    after: list[Any] = []
+
+    def combine() -> Telemetry:
+        pairs = [None if a is None or b is None else (a, b) for a, b in zip(before, after or before, strict=True)]
+        return Telemetry(*pairs, throttle_reasons=tuple(dict.fromkeys(reasons)))
+
+    yield combine
+    after[:] = monitor.reading()
+    reasons += monitor.reasons()
+
+
+@functools.cache
+def open_monitor(uuid: str) -> Monitor:
+    """The monitor of the GPU with that UUID (without the ``GPU-`` in front); blind where NVML is missing."""
+    try:
+        import pynvml
+    except ModuleNotFoundError:
+        return Monitor(None, None)
+    try:
+        pynvml.nvmlInit()
+        return Monitor(pynvml, pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{uuid}"))
+    except pynvml.NVMLError:
+        return Monitor(None, None)
