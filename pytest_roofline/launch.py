@@ -11,11 +11,12 @@ passed as exactly the C type that the kernel expects. Launches go to torch's cur
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -152,10 +153,8 @@ class Function:
         values: Sequence[Any],
         shared_bytes: int,
     ) -> None:
-        cupy = _cupy(self.source.path)
         raw = tuple(np.uintp(v.data_ptr()) if isinstance(v, torch.Tensor) else v for v in values)
-        stream = _stream(torch.cuda.current_stream(device).cuda_stream)
-        with cupy.cuda.Device(device.index), stream:
+        with on_torch_stream(device) as cupy:
             kernel = self._kernels.get(device.index) or self._compile(cupy, device.index)
             if shared_bytes > self._opted_in.get(device.index, STATIC_SHARED_BYTES):
                 kernel.max_dynamic_shared_size_bytes = shared_bytes
@@ -176,6 +175,20 @@ class Function:
         return self._kernels[index]
 
 
+@contextlib.contextmanager
+def on_torch_stream(device: torch.device) -> Iterator[Any]:
+    """CuPy, working on torch's current stream of ``device``. Raises ``ModuleNotFoundError`` where it is missing."""
+    try:
+        import cupy
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "CUDA C++ kernels need CuPy on a GPU: pip install 'pytest-roofline[cuda13]' (cuda12 for older drivers)",
+            name="cupy",
+        ) from error
+    with cupy.cuda.Device(device.index), _stream(torch.cuda.current_stream(device).cuda_stream):
+        yield cupy
+
+
 class _StreamHandle:
     """The CUDA stream protocol around a raw handle; torch's own streams speak it only in recent versions."""
 
@@ -193,17 +206,6 @@ def _stream(handle: int) -> Any:
     if hasattr(cupy.cuda.Stream, "from_external"):
         return cupy.cuda.Stream.from_external(_StreamHandle(handle))
     return cupy.cuda.ExternalStream(handle)
-
-
-def _cupy(path: Path) -> Any:
-    try:
-        import cupy
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"{path.name} needs CuPy on a GPU: pip install 'pytest-roofline[cuda13]' (cuda12 for older drivers)",
-            name="cupy",
-        ) from error
-    return cupy
 
 
 def _fingerprint(path: Path, text: str) -> str:

@@ -1,1 +1,1 @@
-"""The catalogue: operations, their kernels' tests and benchmarks. The plugin's first user."""
+"""Our catalogue of operations: the first user of pytest-roofline."""

@@ -1,1 +1,1 @@
-"""One file per operation; the plugin finds them, there is no registry."""
+"""One operation per file, found by its name."""

@@ -1,0 +1,1 @@
+"""The Triton kernels of the suite, one file per operation."""

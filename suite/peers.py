@@ -1,0 +1,48 @@
+"""Library routines timed beside the kernels: what a user would call instead.
+
+Results go into the caller's tensors. Scratch memory that a library insists on comes from torch's allocator, whose
+private pool makes it safe inside a captured CUDA graph.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from pytest_roofline.launch import on_torch_stream
+
+
+def torch_vector_add(x: torch.Tensor, y: torch.Tensor) -> None:
+    """``y += x``."""
+    y.add_(x)
+
+
+def cupy_vector_add(x: torch.Tensor, y: torch.Tensor) -> None:
+    """``y += x``; CuPy compiles an elementwise kernel for it."""
+    with _cupy(y) as cupy:
+        out = cupy.asarray(y)
+        cupy.add(cupy.asarray(x), out, out=out)
+
+
+@contextlib.contextmanager
+def _cupy(tensor: torch.Tensor) -> Iterator[Any]:
+    """CuPy on torch's current stream, with torch's memory."""
+    with on_torch_stream(tensor.device) as cupy, cupy.cuda.using_allocator(_torch_memory()):
+        yield cupy
+
+
+@functools.cache
+def _torch_memory() -> Any:
+    import cupy
+
+    def allocate(size: int, device: int) -> int:
+        return torch.cuda.caching_allocator_alloc(size, device, torch.cuda.current_stream(device))
+
+    def free(pointer: int, device: int) -> None:
+        torch.cuda.caching_allocator_delete(pointer)
+
+    return cupy.cuda.PythonFunctionAllocator(allocate, free).malloc
