@@ -1,0 +1,93 @@
+"""What a GPU measurably reaches: its own ceilings, stored with the environment they were measured in."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_roofline.contract import Pipeline
+from pytest_roofline.evidence import Environment, from_plain, to_plain
+
+SCHEMA = 1
+
+
+class CeilingsError(ValueError):
+    """Stored ceilings cannot be used; the message names the file and what to do."""
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """Measured rates in base units per second, and the time of an empty kernel in a graph in seconds.
+
+    ``copy`` is the best of several ways to copy device memory (bytes read + written), ``read`` the best of several ways
+    to read it; ``how`` names the best way of each.
+    """
+
+    environment: Environment
+    date: str
+    copy: float
+    read: float
+    empty_launch: float
+    peaks: Mapping[str, float]
+    how: Mapping[str, str]
+
+    def peak(self, pipeline: Pipeline) -> float | None:
+        """Measured operations per second of a pipeline; ``None`` if it was not measured."""
+        return self.peaks.get(pipeline.value)
+
+
+def cache_folder() -> Path:
+    """Where measurements of this machine live: ``PYTEST_ROOFLINE_CACHE``, else the user's cache directory."""
+    chosen = os.environ.get("PYTEST_ROOFLINE_CACHE")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "pytest-roofline"
+
+
+def path_for(device: str, folder: Path | None = None) -> Path:
+    """The file of a device, named after what the driver calls it."""
+    slug = re.sub(r"[^a-z0-9]+", "_", device.lower()).strip("_")
+    return (folder or cache_folder()) / "ceilings" / f"{slug}.json"
+
+
+def save(ceilings: Ceilings, folder: Path | None = None) -> Path:
+    """Write the ceilings of a device atomically; returns the file."""
+    path = path_for(ceilings.environment.device, folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"schema": SCHEMA, **to_plain(ceilings)}, indent=1, sort_keys=True) + "\n"
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+        file.write(text)
+    os.replace(file.name, path)
+    return path
+
+
+def load(environment: Environment, folder: Path | None = None) -> Ceilings | None:
+    """The stored ceilings of this GPU under this driver; ``None`` if none were measured.
+
+    Raises :class:`CeilingsError` for a file that cannot be read, or that another device or driver wrote.
+    """
+    path = path_for(environment.device, folder)
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data.pop("schema") != SCHEMA:
+            raise ValueError("another schema")
+        stored = from_plain(Ceilings, data)
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise CeilingsError(
+            f"{path} is damaged ({error}): delete it or run with --roofline-ceilings=measure"
+        ) from error
+    for name in ("device", "driver"):
+        here, there = getattr(environment, name), getattr(stored.environment, name)
+        if here != there:
+            raise CeilingsError(
+                f"{path} was measured with {name} {there}, this is {here}: run with --roofline-ceilings=measure"
+            )
+    return stored

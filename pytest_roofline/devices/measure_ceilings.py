@@ -1,0 +1,127 @@
+"""Measure the ceilings of the GPU at hand. Loads torch and CuPy; needs a few GiB of free device memory."""
+
+from __future__ import annotations
+
+import datetime
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_roofline.contract import Pipeline, Protocol
+from pytest_roofline.devices.ceilings import Ceilings
+from pytest_roofline.launch import Source
+from pytest_roofline.timing import Session, environment, open_session
+
+if TYPE_CHECKING:
+    import torch
+
+_BYTES = 1 << 32
+_MATMUL = 8192
+_SOURCE = Source(Path(__file__).with_name("ceilings.cu"))
+
+Ways = dict[str, Callable[[], object]]
+
+
+def measure() -> Ceilings:
+    """Copy, read, FMA, tensor-core and empty-launch ceilings; several ways where there are several, the best counts.
+
+    Raises ``timing.TimingUnavailable`` without a GPU.
+    """
+    import torch
+
+    session = open_session()
+    how: dict[str, str] = {}
+    x, y = (torch.randint(0, 1 << 30, (_BYTES // 4,), dtype=torch.int32, device="cuda") for _ in range(2))
+    copy = 2 * _BYTES / _best(session, "copy", _copies(x, y), how)
+    read = _BYTES / _best(session, "read", _reads(x), how)
+    del x, y
+    torch.cuda.empty_cache()
+    return Ceilings(
+        environment=environment(),
+        date=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        copy=copy,
+        read=read,
+        empty_launch=session.launch_floor,
+        peaks=_peaks(session, how),
+        how=how,
+    )
+
+
+def _best(session: Session, name: str, ways: Ways, how: dict[str, str]) -> float:
+    """Seconds of the fastest way, whose name goes into ``how``."""
+    seconds = {way: _seconds(session, call) for way, call in ways.items()}
+    how[name] = min(seconds, key=lambda way: seconds[way])
+    return seconds[how[name]]
+
+
+def _seconds(session: Session, call: Callable[[], object]) -> float:
+    def run() -> None:
+        call()
+
+    found = session.measure([run], footprint=_BYTES, protocol=Protocol.GRAPH_COLD, effort="quick", may_allocate=True)
+    return statistics.median(found.samples)
+
+
+def _copies(x: torch.Tensor, y: torch.Tensor) -> Ways:
+    words = x.numel() // 4
+    grid_stride, tiles = _SOURCE.function("copy_words"), _SOURCE.function("copy_tiles")
+    ways: Ways = {
+        "torch copy_": lambda: y.copy_(x),
+        "float4 tiles of 1024": lambda: tiles((-(-words // 1024),), (256,), (x, y, words)),
+    }
+    for per_sm in (8, 16, 32):
+        ways[f"float4 grid-stride, {per_sm} blocks per SM"] = lambda blocks=_sms() * per_sm: grid_stride(
+            (blocks,), (256,), (x, y, words)
+        )
+    return ways
+
+
+def _reads(x: torch.Tensor) -> Ways:
+    import torch
+
+    words, sink = x.numel() // 4, torch.zeros(1, dtype=torch.int32, device="cuda")
+    kernel, total, floats = _SOURCE.function("read_words"), torch.empty((), device="cuda"), x.view(torch.float32)
+    ways: Ways = {"torch sum": lambda: torch.sum(floats, dim=0, out=total)}
+    for per_sm in (8, 16, 32):
+        ways[f"float4 grid-stride, 4 in flight, {per_sm} blocks per SM"] = lambda blocks=_sms() * per_sm: kernel(
+            (blocks,), (256,), (x, words, sink)
+        )
+    return ways
+
+
+def _peaks(session: Session, how: dict[str, str]) -> dict[str, float]:
+    """Operations per second by pipeline: an FMA loop on the ordinary cores, torch.matmul on the tensor cores."""
+    import torch
+
+    steps, blocks, threads = 4096, 16 * _sms(), 256
+    y = torch.zeros(1, device="cuda")
+    loop = _SOURCE.function("multiply_add")
+    seconds = _seconds(session, lambda: loop((blocks,), (threads,), (y, 0.999, steps)))
+    peaks = {Pipeline.FP32.value: 2 * 16 * steps * blocks * threads / seconds}
+    how[Pipeline.FP32.value] = "FMA loop, 16 chains per thread"
+    operations = 2 * _MATMUL**3
+    for pipeline, dtype in ((Pipeline.FP16_TENSOR, torch.float16), (Pipeline.BF16_TENSOR, torch.bfloat16)):
+        peaks[pipeline.value] = operations / _matmul_seconds(session, dtype)
+        how[pipeline.value] = f"torch.matmul {_MATMUL}^3, random data"
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = True
+    try:
+        peaks[Pipeline.TF32_TENSOR.value] = operations / _matmul_seconds(session, torch.float32)
+        how[Pipeline.TF32_TENSOR.value] = f"torch.matmul {_MATMUL}^3, random data"
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+    return peaks
+
+
+def _matmul_seconds(session: Session, dtype: torch.dtype) -> float:
+    import torch
+
+    a, b, c = (torch.randn(_MATMUL, _MATMUL, device="cuda").to(dtype) for _ in range(3))
+    return _seconds(session, lambda: torch.matmul(a, b, out=c))
+
+
+def _sms() -> int:
+    import torch
+
+    return int(torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count)

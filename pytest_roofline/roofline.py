@@ -1,0 +1,160 @@
+"""The roofline: how fast a case could be on a device, and how far a measured time is from that. Pure.
+
+Williams, Waterman and Patterson, "Roofline: an insightful visual performance model", CACM 52(4), 2009: attainable
+performance = min(peak, bandwidth x arithmetic intensity). Written in time, the bound is the largest of the times that
+each memory level needs for its bytes and each pipeline for its operations.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_roofline.contract import Memory, Traffic, Work
+from pytest_roofline.devices.ceilings import Ceilings
+from pytest_roofline.devices.record import DeviceRecord
+
+READ_ONLY = 0.1  # below this share of written bytes the read ceiling applies instead of the copy ceiling
+
+
+class Regime(enum.Enum):
+    """What limits a case at its bound."""
+
+    MEMORY = "memory"
+    COMPUTE = "compute"
+    OVERHEAD = "overhead"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The largest of the times a device needs at least, and what needs it (``device``, ``fp32`` …)."""
+
+    seconds: float
+    by: str
+    regime: Regime
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What a time means for given work: bytes/s over device memory and operations/s."""
+
+    bytes_per_second: float
+    operations_per_second: float
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """A case on a device.
+
+    ``problem`` is the bound of the problem (each input once), ``algorithm`` that of the kernel's own traffic model,
+    both from the datasheet; ``ceiling`` is the algorithm's bound under measured ceilings. Each is ``None`` where a
+    needed figure is unknown. ``regime`` is ``OVERHEAD`` when the bound is shorter than an empty launch, so that no
+    kernel could come near it.
+    """
+
+    problem: Limit | None
+    algorithm: Limit | None
+    ceiling: Limit | None
+    regime: Regime
+    intensity: float
+
+    def fraction(self, seconds: float) -> float | None:
+        """Share of the datasheet bound of the algorithm that a time reaches; ``None`` without a bound."""
+        return _share(self.algorithm, seconds)
+
+    def fraction_of_ceiling(self, seconds: float) -> float | None:
+        """Share of the measured ceiling that a time reaches; ``None`` without one."""
+        return _share(self.ceiling, seconds)
+
+    def impossible(self, seconds: float) -> bool:
+        """Faster than the datasheet allows: the kernel does less than it claims, or its data came from a cache."""
+        return self.algorithm is not None and 0 < seconds < self.algorithm.seconds
+
+
+def rates(work: Work, seconds: float) -> Rates:
+    """Turn counts into rates; the only place that does. Raises ``ValueError`` for a time that is not positive."""
+    if not seconds > 0:
+        raise ValueError(f"a time must be positive, got {seconds}")
+    return Rates(work.traffic.total / seconds, sum(work.operations.values()) / seconds)
+
+
+def intensity(work: Work) -> float:
+    """Arithmetic intensity in operations per byte of compulsory device traffic (infinite without traffic)."""
+    operations = sum(work.operations.values())
+    return operations / work.traffic.total if work.traffic.total else math.inf if operations else 0.0
+
+
+def ridge(peak: float, bandwidth: float) -> float:
+    """Arithmetic intensity in operations per byte from which on ``peak`` (1/s) limits instead of ``bandwidth`` (B/s)."""
+    return peak / bandwidth
+
+
+def assess(
+    work: Work,
+    model: Sequence[Traffic] = (),
+    record: DeviceRecord | None = None,
+    ceilings: Ceilings | None = None,
+    launch_floor: float | None = None,
+) -> Assessment:
+    """Bound a case on a device; ``launch_floor`` is the measured time of an empty launch in seconds."""
+    problem = algorithm = ceiling = None
+    if record is not None:
+        problem = _limit(work, (work.traffic,), record)
+        # What a level cannot be judged by, having no published roof, does not tighten the bound.
+        known = [t for t in model if record.bandwidth(t.level) is not None]
+        algorithm = _limit(work, (work.traffic, *known), record)
+    if ceilings is not None:
+        ceiling = _measured_limit(work, model, ceilings)
+    floor = launch_floor if launch_floor is not None else (ceilings.empty_launch if ceilings else None)
+    basis = algorithm or ceiling
+    regime = basis.regime if basis else Regime.UNKNOWN
+    if basis and floor is not None and basis.seconds < floor:
+        regime = Regime.OVERHEAD
+    return Assessment(problem, algorithm, ceiling, regime, intensity(work))
+
+
+def tile_quantisation(extents: Sequence[int], tile: Sequence[int]) -> float:
+    """Launched over useful work when ``tile`` covers ``extents``: 65 x 65 by 32 x 32 is 96^2 / 65^2 = 2.18."""
+    useful = math.prod(extents)
+    launched = math.prod(math.ceil(e / t) * t for e, t in zip(extents, tile, strict=True))
+    return launched / useful if useful else 1.0
+
+
+def wave_quantisation(blocks: int, sm_count: int, blocks_per_sm: int = 1) -> float:
+    """Time over ideal time when ``blocks`` run in whole waves of ``sm_count * blocks_per_sm``."""
+    slots = sm_count * blocks_per_sm
+    return math.ceil(blocks / slots) * slots / blocks if blocks else 1.0
+
+
+def _limit(work: Work, traffic: Sequence[Traffic], record: DeviceRecord) -> Limit | None:
+    limits = []
+    for item in traffic:
+        roof = record.bandwidth(item.level)
+        if roof is None:
+            return None
+        limits.append(Limit(item.total / roof, item.level.value, Regime.MEMORY))
+    for pipeline, operations in work.operations.items():
+        peak = record.peak(pipeline)
+        if peak is None:
+            return None
+        limits.append(Limit(operations / peak, pipeline.value, Regime.COMPUTE))
+    return max(limits, key=lambda limit: limit.seconds)
+
+
+def _measured_limit(work: Work, model: Sequence[Traffic], ceilings: Ceilings) -> Limit | None:
+    limits = []
+    for item in (work.traffic, *(t for t in model if t.level is Memory.DEVICE)):
+        roof = ceilings.read if item.write < READ_ONLY * item.total else ceilings.copy
+        limits.append(Limit(item.total / roof, item.level.value, Regime.MEMORY))
+    for pipeline, operations in work.operations.items():
+        peak = ceilings.peak(pipeline)
+        if peak is not None:
+            limits.append(Limit(operations / peak, pipeline.value, Regime.COMPUTE))
+    return max(limits, key=lambda limit: limit.seconds)
+
+
+def _share(limit: Limit | None, seconds: float) -> float | None:
+    return None if limit is None or not seconds > 0 else limit.seconds / seconds
