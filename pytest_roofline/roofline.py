@@ -88,7 +88,7 @@ def intensity(work: Work) -> float:
 
 
 def ridge(peak: float, bandwidth: float) -> float:
-    """Arithmetic intensity in operations per byte from which on ``peak`` (1/s) limits instead of ``bandwidth`` (B/s)."""
+    """Arithmetic intensity (operations per byte) above which ``peak`` (1/s) limits instead of ``bandwidth`` (B/s)."""
     return peak / bandwidth
 
 

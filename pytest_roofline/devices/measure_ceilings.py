@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import statistics
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _BYTES = 1 << 32
 _MATMUL = 8192
+_BLOCKS_PER_SM = (8, 16, 32)
 _SOURCE = Source(Path(__file__).with_name("ceilings.cu"))
 
 Ways = dict[str, Callable[[], object]]
@@ -70,9 +72,10 @@ def _copies(x: torch.Tensor, y: torch.Tensor) -> Ways:
         "torch copy_": lambda: y.copy_(x),
         "float4 tiles of 1024": lambda: tiles((-(-words // 1024),), (256,), (x, y, words)),
     }
-    for per_sm in (8, 16, 32):
-        ways[f"float4 grid-stride, {per_sm} blocks per SM"] = lambda blocks=_sms() * per_sm: grid_stride(
-            (blocks,), (256,), (x, y, words)
+    for per_sm in _BLOCKS_PER_SM:
+        grid = (_sms() * per_sm,)
+        ways[f"float4 grid-stride, {per_sm} blocks per SM"] = functools.partial(
+            grid_stride, grid, (256,), (x, y, words)
         )
     return ways
 
@@ -81,11 +84,12 @@ def _reads(x: torch.Tensor) -> Ways:
     import torch
 
     words, sink = x.numel() // 4, torch.zeros(1, dtype=torch.int32, device="cuda")
-    kernel, total, floats = _SOURCE.function("read_words"), torch.empty((), device="cuda"), x.view(torch.float32)
-    ways: Ways = {"torch sum": lambda: torch.sum(floats, dim=0, out=total)}
-    for per_sm in (8, 16, 32):
-        ways[f"float4 grid-stride, 4 in flight, {per_sm} blocks per SM"] = lambda blocks=_sms() * per_sm: kernel(
-            (blocks,), (256,), (x, words, sink)
+    kernel, total, floats = _SOURCE.function("read_words"), torch.empty((1,), device="cuda"), x.view(torch.float32)
+    ways: Ways = {"torch sum": lambda: torch.sum(floats, dim=0, keepdim=True, out=total)}
+    for per_sm in _BLOCKS_PER_SM:
+        grid = (_sms() * per_sm,)
+        ways[f"float4 grid-stride, 4 in flight, {per_sm} blocks per SM"] = functools.partial(
+            kernel, grid, (256,), (x, words, sink)
         )
     return ways
 

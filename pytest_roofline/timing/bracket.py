@@ -30,7 +30,7 @@ class Tools:
         self._sink = torch.zeros(1, dtype=torch.int32, device="cuda")
         self._released = torch.zeros(1, dtype=torch.int32).pin_memory()
         self._blocks = 8 * torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
-        self._start, self._end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        self._start, self._end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
 
     def flush(self) -> None:
         """Fill L2 with clean lines of a buffer that nobody else reads."""

@@ -22,11 +22,7 @@ def kernel_seconds(calls: Sequence[Callable[[], None]], flush: Callable[[], None
             calls[i % len(calls)]()
             torch.cuda.synchronize()
     spans = executions(
-        [
-            (e.name, e.time_range.start, e.time_range.end)
-            for e in recorded.events()
-            if e.device_type == torch.autograd.DeviceType.CUDA
-        ]
+        [(e.name, e.time_range.start, e.time_range.end) for e in recorded.events() if e.device_type.name == "CUDA"]
     )
     return statistics.median(spans) * 1e-6 if spans else None
 

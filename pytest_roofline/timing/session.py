@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import statistics
 import time
 from collections.abc import Sequence
@@ -37,7 +38,7 @@ class Session:
     def tick(self) -> float:
         """Smallest step between two event readings, in seconds."""
         readings = sorted({round(self.tools.seconds(self._nothing) * 1e9) for _ in range(200)})
-        steps = [b - a for a, b in zip(readings, readings[1:], strict=False) if b > a]
+        steps = [b - a for a, b in itertools.pairwise(readings) if b > a]
         return min(steps) * 1e-9 if steps else 0.0
 
     @functools.cached_property
@@ -47,19 +48,20 @@ class Session:
 
     @functools.cached_property
     def gap(self) -> float:
-        """Seconds that a graph bracket contains per launch beside the kernel itself.
+        """Seconds that a graph bracket contains per launch beside the kernel itself: median of :attr:`gaps`."""
+        return statistics.median(self.gaps.values()) if self.gaps else 0.0
 
-        Median over the engine's own fill and scale kernels, several sizes each, of bracket minus CUPTI duration under
-        the same cold L2.
-        """
-        differences = []
+    @functools.cached_property
+    def gaps(self) -> dict[str, float]:
+        """Bracket minus CUPTI duration of the engine's own fill and scale kernels under the same cold L2."""
+        differences = {}
         for elements in _CALIBRATION_ELEMENTS:
-            for calls in self._calibration_kernels(elements):
+            for name, calls in self._calibration_kernels(elements).items():
                 seconds = statistics.median(self._brackets(calls, Plan(len(calls), 20, 3), flush=True))
                 alone = cupti.kernel_seconds(calls, self.tools.flush)
                 if alone is not None:
-                    differences.append(seconds - alone)
-        return statistics.median(differences) if differences else 0.0
+                    differences[f"{name} {elements}"] = seconds - alone
+        return differences
 
     def estimate(self, call: Call) -> float:
         """Rough seconds of one cold execution, launch latency excluded; also compiles what is not compiled yet."""
@@ -167,7 +169,7 @@ class Session:
                 samples.append(seconds / todo.launches)
         return samples
 
-    def _calibration_kernels(self, elements: int) -> list[list[Call]]:
+    def _calibration_kernels(self, elements: int) -> dict[str, list[Call]]:
         """The engine's own kernels on ``elements`` floats, every launch on buffers of its own where memory allows."""
         import torch
 
@@ -175,9 +177,11 @@ class Session:
         x = torch.randn(sets, elements, device="cuda")
         y = torch.empty_like(x)
         grid, block = (-(-elements // 256),), (256,)
-        fill = [functools.partial(self.tools.fill, grid, block, (y[i], 1.0, elements)) for i in range(sets)]
-        scale = [functools.partial(self.tools.scale, grid, block, (x[i], y[i], 2.0, elements)) for i in range(sets)]
-        return [fill, scale]
+        fill: list[Call] = [functools.partial(self.tools.fill, grid, block, (y[i], 1.0, elements)) for i in range(sets)]
+        scale: list[Call] = [
+            functools.partial(self.tools.scale, grid, block, (x[i], y[i], 2.0, elements)) for i in range(sets)
+        ]
+        return {"fill": fill, "scale": scale}
 
     def _linearity(
         self, calls: Sequence[Call], todo: Plan, cold: bool, restore: Call | None, may_allocate: bool

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_roofline.evidence import Telemetry
+
+T = TypeVar("T")
 
 # nvml.h, nvmlClocksEventReasons
 REASONS = {
@@ -77,15 +79,24 @@ class Monitor:
 def watching(monitor: Monitor) -> Iterator[Callable[[], Telemetry]]:
     """Read before and after the body; the yielded function combines both once the body is done."""
     before, reasons = monitor.reading(), list(monitor.reasons())
-    after: list[Any] = []
+    after = before
 
     def combine() -> Telemetry:
-        pairs = [None if a is None or b is None else (a, b) for a, b in zip(before, after or before, strict=True)]
-        return Telemetry(*pairs, throttle_reasons=tuple(dict.fromkeys(reasons)))
+        return Telemetry(
+            sm_clock_mhz=_pair(before[0], after[0]),
+            memory_clock_mhz=_pair(before[1], after[1]),
+            power_w=_pair(before[2], after[2]),
+            temperature_c=_pair(before[3], after[3]),
+            throttle_reasons=tuple(dict.fromkeys(reasons)),
+        )
 
     yield combine
-    after[:] = monitor.reading()
+    after = monitor.reading()
     reasons += monitor.reasons()
+
+
+def _pair(before: T | None, after: T | None) -> tuple[T, T] | None:
+    return None if before is None or after is None else (before, after)
 
 
 @functools.cache
