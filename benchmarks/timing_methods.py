@@ -25,12 +25,12 @@ from pytest_roofline.timing import cupti, environment, open_session
 SIZES = (1 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 23, 1 << 24, 100_000_000)
 
 
-def kernels(n: int, copies: int) -> Iterator[tuple[str, list[Callable[[], object]]]]:
-    """The two kernels on ``copies`` rotated sets of ``n`` floats."""
+def kernels(n: int, copies: int) -> Iterator[tuple[str, float, list[Callable[[], object]]]]:
+    """The two kernels on ``copies`` rotated sets of ``n`` floats, with the share of bytes they write."""
     x, y = (torch.randn(copies, n, device="cuda") for _ in range(2))
     total = torch.empty(copies, 1, device="cuda")
-    yield "vector_add", [lambda i=i: vector_add(x[i], y[i], block=512, num_warps=4) for i in range(copies)]
-    yield "sum", [lambda i=i: torch.sum(x[i], dim=0, keepdim=True, out=total[i]) for i in range(copies)]
+    yield "vector_add", 0.5, [lambda i=i: vector_add(x[i], y[i], block=512, num_warps=4) for i in range(copies)]
+    yield "sum", 0.0, [lambda i=i: torch.sum(x[i], dim=0, keepdim=True, out=total[i]) for i in range(copies)]
 
 
 def main() -> None:
@@ -44,12 +44,12 @@ def main() -> None:
     print(f"{'kernel':10} {'elements':>10} {'bracket':>8} {'-gap':>8} {'CUPTI':>8} {'do_bench':>8} {'off':>7}  us")
     for n in SIZES:
         bytes_per_set = 8 * n
-        first = next(kernels(n, 1))[1][0]
+        first = next(kernels(n, 1))[2][0]
         copies = session.copies(bytes_per_set, session.estimate(first))
-        for name, calls in kernels(n, copies):
-            timing = session.measure(calls, footprint=bytes_per_set, may_allocate=True)
+        for name, dirty, calls in kernels(n, copies):
+            timing = session.measure(calls, dirty=dirty, may_allocate=True)
             bracket = statistics.median(timing.samples)
-            alone = cupti.kernel_seconds(calls, session.tools.flush)
+            alone = cupti.kernel_seconds(calls, lambda d=dirty: session.tools.flush(d))
             bench = triton.testing.do_bench(calls[0], return_mode="median") * 1e-3
             if alone is None:
                 print(f"{name:10} {n:>10} CUPTI recorded nothing")

@@ -35,7 +35,7 @@ class State:
         wanted = self.options.device
         if wanted == "cpu" or (wanted == "auto" and os.environ.get("TRITON_INTERPRET") == "1"):
             return "cpu"
-        from pytest_roofline.devices import identify
+        import pytest_roofline.devices.identify as identify
 
         if identify.gpu_count():
             return "gpu"
@@ -83,9 +83,8 @@ class State:
     def spec(self, case: Case, values: str = "random", seed: int = 0, *, time: bool = False) -> CaseSpec:
         """The order to the worker for one case."""
         module = self.catalogue.operation(case.operation.name).module
-        return CaseSpec(
-            str(case), module, (str(self.root),), self.device, values, seed, time=time, effort=self.options.effort
-        )
+        device = "cuda" if self.device == "gpu" else "cpu"
+        return CaseSpec(str(case), module, (str(self.root),), device, values, seed, time, self.options.effort)
 
     def run(self, spec: CaseSpec) -> Evidence:
         """Run an order, in this process or in one of its own as the options say."""

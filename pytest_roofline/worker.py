@@ -130,7 +130,7 @@ def _failure(spec: CaseSpec, error: Exception) -> Evidence:
         b.__name__ in ("KernelFault", "CudaFault") for b in type(error).__mro__
     ):
         return Evidence(spec.case, Outcome.FAULT, str(error))
-    if spec.device == "gpu" and _context_is_lost():
+    if spec.device != "cpu" and _context_is_lost():
         _state["context_lost"] = True
         return Evidence(spec.case, Outcome.CRASHED, f"the kernel broke the GPU context: {error}")
     return Evidence(spec.case, Outcome.ERROR, "".join(traceback.format_exception(error)).rstrip())

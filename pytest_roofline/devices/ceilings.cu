@@ -1,13 +1,17 @@
-// Kernels that reach for the ceilings of a device; they compute nothing of interest.
+// Kernels that reach for the ceilings of a device; they compute nothing of interest. n counts words of 16 bytes.
 
 // One 16-byte word per step and thread, grid-stride: read + write.
-extern "C" __global__ void copy_words(const int4* x, int4* y, long long n) {
+extern "C" __global__ void copy_words(const int* from, int* to, long long n) {
+  const int4* x = reinterpret_cast<const int4*>(from);
+  int4* y = reinterpret_cast<int4*>(to);
   for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x)
     y[i] = x[i];
 }
 
 // One block per tile of 4 x 256 words, four loads in flight per thread before the first store.
-extern "C" __global__ void copy_tiles(const int4* x, int4* y, long long n) {
+extern "C" __global__ void copy_tiles(const int* from, int* to, long long n) {
+  const int4* x = reinterpret_cast<const int4*>(from);
+  int4* y = reinterpret_cast<int4*>(to);
   const long long first = blockIdx.x * 1024LL + threadIdx.x;
   int4 word[4];
 #pragma unroll
@@ -19,7 +23,8 @@ extern "C" __global__ void copy_tiles(const int4* x, int4* y, long long n) {
 }
 
 // Four loads in flight per thread, grid-stride; the store never happens, but the compiler cannot know.
-extern "C" __global__ void read_words(const int4* x, long long n, int* sink) {
+extern "C" __global__ void read_words(const int* from, long long n, int* sink) {
+  const int4* x = reinterpret_cast<const int4*>(from);
   int seen = 0;
   const long long stride = (long long)gridDim.x * blockDim.x;
   for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += 4 * stride) {

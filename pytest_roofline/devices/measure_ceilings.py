@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_roofline.contract import Pipeline, Protocol
+from pytest_roofline.contract import Pipeline
 from pytest_roofline.devices.ceilings import Ceilings
 from pytest_roofline.launch import Source
 from pytest_roofline.timing import Session, environment, open_session
@@ -61,7 +61,7 @@ def _seconds(session: Session, call: Callable[[], object]) -> float:
     def run() -> None:
         call()
 
-    found = session.measure([run], footprint=_BYTES, protocol=Protocol.GRAPH_COLD, effort="quick", may_allocate=True)
+    found = session.measure([run], effort="quick", may_allocate=True)
     return statistics.median(found.samples)
 
 

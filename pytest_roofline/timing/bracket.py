@@ -27,14 +27,13 @@ class Tools:
         self.fill = source.function("calibrate_fill")
         self.scale = source.function("calibrate_scale")
         self._words = torch.zeros(3 * l2_bytes // 4, dtype=torch.int32, device="cuda")
-        self._sink = torch.zeros(1, dtype=torch.int32, device="cuda")
         self._released = torch.zeros(1, dtype=torch.int32).pin_memory()
         self._blocks = 8 * torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
         self._start, self._end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
 
-    def flush(self) -> None:
-        """Fill L2 with clean lines of a buffer that nobody else reads."""
-        self._flush((self._blocks,), (256,), (self._words, self._words.numel() // 4, self._sink))
+    def flush(self, dirty: float) -> None:
+        """Fill L2 with lines of a buffer that nobody else uses, a share ``dirty`` (0 to 1) of them modified."""
+        self._flush((self._blocks,), (256,), (self._words, self._words.numel() // 4, round(64 * dirty)))
 
     def seconds(self, enqueue: Call) -> float:
         """GPU time of what ``enqueue`` puts on the stream, all of it submitted before the first of it starts."""
@@ -60,17 +59,18 @@ def capture(calls: Sequence[Call], launches: int, *, may_allocate: bool) -> Any:
 
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
-    before = _allocations()
+    allocated = 0
     try:
-        with torch.cuda.graph(graph):
+        with torch.cuda.graph(graph):  # which allocates for itself, so the counters are read inside
+            before = _allocations()
             for i in range(launches):
                 calls[i % len(calls)]()
+            allocated = _allocations() - before
     except Exception as error:
         raise NotCapturable(
             f"the launcher cannot be captured into a CUDA graph ({error}): it must only enqueue work on the current "
             "stream, without synchronising; a kernel that cannot is timed with Protocol.HOST_CLOCK"
         ) from error
-    allocated = _allocations() - before
     if allocated and not may_allocate:
         raise AllocatedWhileTimed(
             f"the launcher allocated GPU memory {allocated} times in {launches} launches: declare a workspace instead"

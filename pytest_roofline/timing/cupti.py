@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import warnings
 from collections.abc import Callable, Sequence
 
 FLUSH = "flush_l2"
@@ -16,7 +17,8 @@ def kernel_seconds(calls: Sequence[Callable[[], None]], flush: Callable[[], None
     import torch
     from torch.profiler import ProfilerActivity, profile
 
-    with profile(activities=[ProfilerActivity.CUDA]) as recorded:
+    with warnings.catch_warnings(), profile(activities=[ProfilerActivity.CUDA]) as recorded:
+        warnings.simplefilter("ignore")  # torch remarks on profiling cycles, of which there is one
         for i in range(repeats):
             flush()
             calls[i % len(calls)]()

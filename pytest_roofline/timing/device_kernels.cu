@@ -16,15 +16,15 @@ extern "C" __global__ void hold_stream(unsigned long long flag, long long timeou
   }
 }
 
-// Reads n 16-byte words and writes nothing (the condition never holds): L2 ends up full of clean lines, so that the
-// next kernel pays for its own traffic only and not for writing back what a flush left dirty.
-extern "C" __global__ void flush_l2(const int4* words, long long n, int* sink) {
-  int seen = 0;
+// Replaces what L2 holds: reads n 16-byte words and writes back `dirty` of every 64 lines of 128 bytes. The caller
+// chooses the share that the timed operation itself leaves dirty: a kernel that finds L2 clean does not pay for
+// writing lines back, one that finds it all dirty pays for somebody else's. The words are zero and stay zero.
+extern "C" __global__ void flush_l2(int* x, long long n, int dirty) {
+  int4* words = reinterpret_cast<int4*>(x);
   for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x) {
     const int4 word = words[i];
-    seen |= word.x | word.y | word.z | word.w;
+    if ((i >> 3) % 64 < dirty || (word.x | word.y | word.z | word.w)) words[i] = word;
   }
-  if (seen) *sink = seen;
 }
 
 extern "C" __global__ void do_nothing() {}

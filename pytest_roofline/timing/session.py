@@ -56,9 +56,10 @@ class Session:
         """Bracket minus CUPTI duration of the engine's own fill and scale kernels under the same cold L2."""
         differences = {}
         for elements in _CALIBRATION_ELEMENTS:
-            for name, calls in self._calibration_kernels(elements).items():
-                seconds = statistics.median(self._brackets(calls, Plan(len(calls), 20, 3), flush=True))
-                alone = cupti.kernel_seconds(calls, self.tools.flush)
+            for name, (calls, dirty) in self._calibration_kernels(elements).items():
+                flush = functools.partial(self.tools.flush, dirty)
+                seconds = statistics.median(self._brackets(calls, Plan(len(calls), 20, 3), flush=flush))
+                alone = cupti.kernel_seconds(calls, flush)
                 if alone is not None:
                     differences[f"{name} {elements}"] = seconds - alone
         return differences
@@ -69,7 +70,7 @@ class Session:
             call()
         readings = []
         for _ in range(3):
-            self.tools.flush()
+            self.tools.flush(dirty=0.5)
             readings.append(self.tools.seconds(call))
         empty = self.tools.seconds(self._nothing)
         return max(min(readings) - empty, 0.0) + self.launch_floor
@@ -85,7 +86,7 @@ class Session:
         self,
         calls: Sequence[Call],
         *,
-        footprint: int,
+        dirty: float = 0.5,
         protocol: Protocol = Protocol.GRAPH_COLD,
         restore: Call | None = None,
         effort: str = "default",
@@ -93,19 +94,19 @@ class Session:
     ) -> Timing:
         """Samples of a complete operation.
 
-        ``calls`` launch it on torch's current stream, one per rotated argument set of ``footprint`` bytes; ``restore``
-        re-initialises what the operation updates, outside the brackets. Raises :class:`Throttled`,
+        ``calls`` launch it on torch's current stream, one per rotated argument set; ``dirty`` is the share of the bytes
+        it touches that it writes; ``restore`` re-initialises what it updates, outside the brackets. Raises :class:`Throttled`,
         :class:`NotCapturable` or :class:`AllocatedWhileTimed`.
         """
         todo = plan(self.estimate(calls[0]), effort)
-        cold = protocol is Protocol.GRAPH_COLD
+        flush = functools.partial(self.tools.flush, dirty) if protocol is Protocol.GRAPH_COLD else None
         graphed = protocol in (Protocol.GRAPH_COLD, Protocol.GRAPH_HOT)
         if not graphed:
             todo = Plan(1, todo.brackets, todo.warm_ups)
         discarded = 0
         for attempt in range(1, ATTEMPTS + 1):
             with watching(self.monitor) as state:
-                samples = self._sample(calls, todo, protocol, cold, restore, may_allocate)
+                samples = self._sample(calls, todo, protocol, flush, restore, may_allocate)
             telemetry = state()
             bad = self.monitor.throttled()
             if not bad:
@@ -123,9 +124,9 @@ class Session:
             tick=self.tick,
             launch_floor=self.launch_floor,
             gap=self.gap if graphed else 0.0,
-            kernel=cupti.kernel_seconds(calls, self.tools.flush if cold else _nothing) if short else None,
+            kernel=cupti.kernel_seconds(calls, flush or _nothing) if short else None,
             host=host_seconds(calls[0]),
-            linearity=self._linearity(calls, todo, cold, restore, may_allocate) if graphed else None,
+            linearity=self._linearity(calls, todo, flush, restore, may_allocate) if graphed else None,
             discarded=discarded,
             telemetry=telemetry,
         )
@@ -145,14 +146,14 @@ class Session:
             return [self.tools.seconds(calls[i % len(calls)]) for i in range(todo.warm_ups + todo.brackets)][
                 todo.warm_ups :
             ]
-        return self._brackets(calls, todo, flush=cold, restore=restore, may_allocate=may_allocate)
+        return self._brackets(calls, todo, flush=flush, restore=restore, may_allocate=may_allocate)
 
     def _brackets(
         self,
         calls: Sequence[Call],
         todo: Plan,
         *,
-        flush: bool = False,
+        flush: Call | None = None,
         restore: Call | None = None,
         may_allocate: bool = False,
     ) -> list[float]:
@@ -162,15 +163,16 @@ class Session:
         for i in range(todo.warm_ups + todo.brackets):
             if restore is not None:
                 restore()
-            if flush:
-                self.tools.flush()
+            if flush is not None:
+                flush()
             seconds = self.tools.seconds(graph.replay)
             if i >= todo.warm_ups:
                 samples.append(seconds / todo.launches)
         return samples
 
-    def _calibration_kernels(self, elements: int) -> dict[str, list[Call]]:
-        """The engine's own kernels on ``elements`` floats, every launch on buffers of its own where memory allows."""
+    def _calibration_kernels(self, elements: int) -> dict[str, tuple[list[Call], float]]:
+        """The engine's own kernels on ``elements`` floats, each launch on buffers of its own where memory allows, and
+        the share of their lines that they leave dirty."""
         import torch
 
         sets = max(1, min(128, (1 << 28) // (8 * elements)))
@@ -181,10 +183,10 @@ class Session:
         scale: list[Call] = [
             functools.partial(self.tools.scale, grid, block, (x[i], y[i], 2.0, elements)) for i in range(sets)
         ]
-        return {"fill": fill, "scale": scale}
+        return {"fill": (fill, 1.0), "scale": (scale, 0.5)}
 
     def _linearity(
-        self, calls: Sequence[Call], todo: Plan, cold: bool, restore: Call | None, may_allocate: bool
+        self, calls: Sequence[Call], todo: Plan, flush: Call | None, restore: Call | None, may_allocate: bool
     ) -> float | None:
         """Time of a bracket of 2N launches over twice that of N; ``None`` for long kernels, where N is 1."""
         if todo.launches == 1:
@@ -192,7 +194,7 @@ class Session:
 
         def seconds(launches: int) -> float:
             few = Plan(launches, 5, 1)
-            found = self._brackets(calls, few, flush=cold, restore=restore, may_allocate=may_allocate)
+            found = self._brackets(calls, few, flush=flush, restore=restore, may_allocate=may_allocate)
             return statistics.median(found)
 
         half = max(1, todo.launches // 2)

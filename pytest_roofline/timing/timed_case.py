@@ -33,7 +33,7 @@ def time_case(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
     try:
         found = session.measure(
             [_call(copy) for copy in copies],
-            footprint=first.footprint,
+            dirty=_dirty_share(first),
             protocol=case.operation.protocol,
             restore=_restorer(copies),
             effort=spec.effort,
@@ -73,6 +73,15 @@ def _restorer(copies: list[Prepared]) -> Callable[[], None] | None:
             copy.restore()
 
     return restore
+
+
+def _dirty_share(prepared: Prepared) -> float:
+    """Share of the bytes an execution touches that it writes."""
+    written = [
+        b for a, b in zip(prepared.case.operation.arguments, prepared.buffers, strict=True) if a.role is not Role.IN
+    ]
+    total = prepared.footprint
+    return sum(b.view.numel() * b.item.itemsize for b in (*written, *prepared.scratch)) / total if total else 0.0
 
 
 def _still_right(copies: list[Prepared], expectation: Expectation) -> None:

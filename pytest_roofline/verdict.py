@@ -1,0 +1,176 @@
+"""From evidence to a verdict: a kind, a reason code and a sentence. Pure."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_roofline.statistics import Change, Summary, change
+
+TARGET = 0.02  # a slowdown this large must not pass as "same"
+FIRM = 5  # campaigns below which a baseline is provisional
+STALE = 0.03  # how much faster than a measured ceiling before the ceiling is called stale
+
+
+class Kind(enum.Enum):
+    """What is said about a case."""
+
+    REGRESSION = "regression"
+    IMPROVEMENT = "improvement"
+    SAME = "same"
+    UNRESOLVED = "unresolved"
+    INVALID = "invalid"
+    ENVIRONMENT = "environment"
+    NEW = "new"
+    MISSING = "missing"
+    ORPHAN = "orphan"
+    IMPOSSIBLE = "impossible"
+    BELOW_FLOOR = "below_floor"
+    STALE_CEILING = "stale_ceiling"
+    INFORMATION = "information"
+
+
+class Reason(enum.Enum):
+    """Why."""
+
+    SLOWER = "slower_than_baseline"
+    FASTER = "faster_than_baseline"
+    WITHIN_SPREAD = "within_spread_of_baseline"
+    TOO_NOISY = "cannot_tell_at_this_noise"
+    THROTTLED = "gpu_throttled"
+    FINGERPRINT = "environment_changed"
+    NO_BASELINE = "no_baseline"
+    NOT_RUN = "in_baseline_but_not_run"
+    NO_CASE = "baseline_without_case"
+    ABOVE_ROOF = "faster_than_datasheet"
+    UNDER_FLOOR = "under_floor"
+    ABOVE_CEILING = "faster_than_measured_ceiling"
+    PEER = "library_routine"
+
+
+FAILING = frozenset({Kind.REGRESSION, Kind.IMPOSSIBLE, Kind.BELOW_FLOOR, Kind.ORPHAN, Kind.INVALID, Kind.MISSING})
+WARNING = frozenset({Kind.UNRESOLVED, Kind.NEW, Kind.ENVIRONMENT, Kind.STALE_CEILING})
+
+# What is wrong with the measurement comes before what it would say; what fails before what warns.
+_PRECEDENCE = (
+    Kind.INVALID,
+    Kind.IMPOSSIBLE,
+    Kind.BELOW_FLOOR,
+    Kind.REGRESSION,
+    Kind.ENVIRONMENT,
+    Kind.STALE_CEILING,
+    Kind.UNRESOLVED,
+    Kind.NEW,
+    Kind.IMPROVEMENT,
+    Kind.SAME,
+    Kind.INFORMATION,
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A kind, its reason and a sentence for people; numbers where there are any."""
+
+    kind: Kind
+    reason: Reason
+    sentence: str
+    change: Change | None = None
+    campaigns: int = 0
+
+    @property
+    def provisional(self) -> bool:
+        """Whether it rests on fewer campaigns than a firm baseline has."""
+        return 0 < self.campaigns < FIRM
+
+    def fails(self, *, strict: bool = False) -> bool:
+        """Whether it makes a run fail; ``strict`` fails warnings too."""
+        return self.kind in FAILING or (strict and self.kind in WARNING)
+
+
+@dataclass(frozen=True)
+class Roof:
+    """What the roofline says about a case, in seconds; ``None`` where nothing is known.
+
+    ``datasheet`` is the bound under published rates, ``ceiling`` under measured ones, ``floor`` the smallest
+    acceptable share of the datasheet bound with the reason for its value.
+    """
+
+    datasheet: float | None = None
+    ceiling: float | None = None
+    floor: float | None = None
+    floor_reason: str = ""
+
+
+def compare(current: Summary, baseline: Sequence[Summary], differences: Sequence[str] = ()) -> Verdict:
+    """A run against the stored runs of the same case on the same device.
+
+    ``differences`` name what else changed (driver, toolchain): a slowdown beside such a change is no regression of the
+    kernel but an ``environment`` verdict, because nothing here can tell them apart.
+    """
+    if not baseline:
+        return Verdict(Kind.NEW, Reason.NO_BASELINE, "no baseline for this case: store one with --roofline-update")
+    found = change(current, baseline)
+    kind, reason = _classify(found)
+    percent = f"{100 * (found.ratio - 1):+.1f} % ({100 * (found.low - 1):+.1f} to {100 * (found.high - 1):+.1f})"
+    sentence = f"{percent} against {len(baseline)} stored run{'s' if len(baseline) > 1 else ''}"
+    if differences and kind is not Kind.SAME:
+        return Verdict(
+            Kind.ENVIRONMENT,
+            Reason.FINGERPRINT,
+            f"{sentence}, but the environment changed too: {'; '.join(differences)}",
+            found,
+            len(baseline),
+        )
+    return Verdict(kind, reason, sentence, found, len(baseline))
+
+
+def hold_against_roof(seconds: float, roof: Roof) -> list[Verdict]:
+    """What the roofline finds wrong with a time; empty if nothing."""
+    found = []
+    if roof.datasheet is not None and seconds < roof.datasheet:
+        found.append(
+            Verdict(
+                Kind.IMPOSSIBLE,
+                Reason.ABOVE_ROOF,
+                f"{roof.datasheet / seconds:.2f} of the datasheet bound: the kernel does less than it claims, or its "
+                "data came from a cache",
+            )
+        )
+    elif roof.ceiling is not None and seconds * (1 + STALE) < roof.ceiling:
+        found.append(
+            Verdict(
+                Kind.STALE_CEILING,
+                Reason.ABOVE_CEILING,
+                f"{roof.ceiling / seconds:.2f} of the measured ceiling: measure it again with --roofline-ceilings=measure",
+            )
+        )
+    if roof.floor is not None and roof.datasheet is not None and roof.datasheet / seconds < roof.floor:
+        share = roof.datasheet / seconds
+        found.append(
+            Verdict(
+                Kind.BELOW_FLOOR,
+                Reason.UNDER_FLOOR,
+                f"{100 * share:.1f} % of the bound, its floor is {100 * roof.floor:.0f} % ({roof.floor_reason})",
+            )
+        )
+    return found
+
+
+def judge(verdicts: Sequence[Verdict]) -> Verdict:
+    """The one verdict of a case out of all its comparisons, by precedence. Raises ``ValueError`` for none."""
+    if not verdicts:
+        raise ValueError("there is nothing to judge")
+    return min(verdicts, key=lambda verdict: _PRECEDENCE.index(verdict.kind))
+
+
+def _classify(found: Change) -> tuple[Kind, Reason]:
+    if found.low > 1:
+        return Kind.REGRESSION, Reason.SLOWER
+    if found.high < 1:
+        return Kind.IMPROVEMENT, Reason.FASTER
+    if found.high < 1 + TARGET or found.detectable < TARGET:
+        return Kind.SAME, Reason.WITHIN_SPREAD
+    if found.ratio <= 1 + TARGET:
+        return Kind.SAME, Reason.WITHIN_SPREAD
+    return Kind.UNRESOLVED, Reason.TOO_NOISY
