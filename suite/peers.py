@@ -28,6 +28,17 @@ def cupy_vector_add(x: torch.Tensor, y: torch.Tensor) -> None:
         cupy.add(cupy.asarray(x), out, out=out)
 
 
+def torch_sum(x: torch.Tensor, total: torch.Tensor) -> None:
+    """``total[0] = x.sum()``; torch takes scratch memory for its second stage."""
+    torch.sum(x, dim=0, keepdim=True, dtype=total.dtype, out=total)
+
+
+def cupy_sum(x: torch.Tensor, total: torch.Tensor) -> None:
+    """``total[0] = x.sum()`` by CUB's device-wide reduction, which takes scratch memory, and a copy of its result."""
+    with _cupy(x) as cupy:
+        cupy.sum(cupy.asarray(x), axis=0, keepdims=True, out=cupy.asarray(total))
+
+
 @contextlib.contextmanager
 def _cupy(tensor: torch.Tensor) -> Iterator[Any]:
     """CuPy on torch's current stream, with torch's memory."""

@@ -1,0 +1,68 @@
+"""total[0] = sum of a dense vector, in CUDA C++. The accumulator's type is that of ``total``."""
+
+from pathlib import Path
+
+import torch
+
+from pytest_roofline.launch import Source, c_type, ceil_div, misalignment, require
+
+BLOCK = 256
+LAST_BLOCK = 1024  # threads that add up the partial sums
+PACK = 16  # bytes of one vector access
+CHAIN = 1 << 23  # half of the n at which n u = 1: a longer chain of f32 additions has no error bound
+
+_HERE = Path(__file__).parent
+ATOMIC = Source(_HERE / "atomic.cu")
+GRID_STRIDE = Source(_HERE / "grid_stride.cu")
+VECTORISED = Source(_HERE / "vectorised.cu")
+TWO_STAGE = Source(_HERE / "two_stage.cu")
+
+
+def atomic(x: torch.Tensor, total: torch.Tensor) -> None:
+    """One atomic addition per element.
+
+    Raises ``ValueError`` unless ``x`` is dense, and for more than 2^23 elements in a floating-point chain.
+    """
+    require(not total.is_floating_point() or x.numel() <= CHAIN, f"one chain of more than {CHAIN} f32 additions")
+    types, n = _types(x, total), x.numel()
+    total.zero_()
+    ATOMIC.function(f"sum_atomic<{types}>")((ceil_div(n, BLOCK),), (BLOCK,), (x, n, total))
+
+
+def grid_stride(x: torch.Tensor, total: torch.Tensor, *, max_blocks: int) -> None:
+    """Up to ``max_blocks`` blocks, each ending in one atomic addition. Raises ``ValueError`` unless ``x`` is dense."""
+    types, n = _types(x, total), x.numel()
+    total.zero_()
+    grid = (min(ceil_div(n, BLOCK), max_blocks),)
+    GRID_STRIDE.function(f"sum_grid_stride<{types}, {BLOCK}>")(grid, (BLOCK,), (x, n, total))
+
+
+def vectorised(x: torch.Tensor, total: torch.Tensor, *, max_blocks: int) -> None:
+    """As ``grid_stride`` with 16-byte loads. Raises ``ValueError`` unless ``x`` is dense."""
+    types, (blocks, head) = _types(x, total), _packs(x, max_blocks)
+    total.zero_()
+    VECTORISED.function(f"sum_vectorised<{types}>")((blocks,), (BLOCK,), (x, x.numel(), head, total))
+
+
+def two_stage(x: torch.Tensor, total: torch.Tensor, *, partials: torch.Tensor) -> None:
+    """At most one block per element of the workspace ``partials``, then one block over their sums; deterministic.
+
+    Raises ``ValueError`` unless ``x`` is dense.
+    """
+    types, (blocks, head) = _types(x, total), _packs(x, partials.numel())
+    sums = total if blocks == 1 else partials
+    TWO_STAGE.function(f"sum_blocks<{types}>")((blocks,), (BLOCK,), (x, x.numel(), head, sums))
+    if blocks > 1:
+        TWO_STAGE.function(f"sum_partials<{c_type(total)}>")((1,), (LAST_BLOCK,), (partials, blocks, total))
+
+
+def _types(x: torch.Tensor, total: torch.Tensor) -> str:
+    require(x.is_contiguous() and total.numel() == 1, "sum takes a dense vector and one result")
+    return f"{c_type(x)}, {c_type(total)}"
+
+
+def _packs(x: torch.Tensor, max_blocks: int) -> tuple[int, int]:
+    """Blocks that give every thread a 16-byte pack, up to ``max_blocks``; elements before the first aligned one."""
+    head = min(x.numel(), -misalignment(x, PACK) % PACK // x.element_size())
+    packs = (x.numel() - head) * x.element_size() // PACK
+    return max(1, min(ceil_div(packs, BLOCK), max_blocks)), head

@@ -1,0 +1,58 @@
+"""total[0] = sum of a dense vector. The accumulator's type is that of ``total``."""
+
+import torch
+import triton
+import triton.language as tl
+
+from pytest_roofline.launch import ceil_div, require
+
+
+@triton.jit
+def _sum_atomic(x_ptr, n, total_ptr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n, other=0).to(total_ptr.dtype.element_ty)
+    tl.atomic_add(total_ptr, tl.sum(x, axis=0), sem="relaxed")
+
+
+@triton.jit
+def _sum_blocks(x_ptr, n, partials_ptr, BLOCK: tl.constexpr):
+    # A program walks over blocks a grid apart and adds them elementwise; lanes meet only once, at the end.
+    first = tl.program_id(0).to(tl.int64) * BLOCK
+    sums = tl.zeros((BLOCK,), dtype=partials_ptr.dtype.element_ty)
+    for start in range(first, n, tl.num_programs(0).to(tl.int64) * BLOCK):
+        offsets = start + tl.arange(0, BLOCK)
+        sums += tl.load(x_ptr + offsets, mask=offsets < n, other=0).to(partials_ptr.dtype.element_ty)
+    tl.store(partials_ptr + tl.program_id(0), tl.sum(sums, axis=0))
+
+
+@triton.jit
+def _sum_partials(partials_ptr, count, total_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    partials = tl.load(partials_ptr + offsets, mask=offsets < count, other=0)
+    tl.store(total_ptr, tl.sum(partials, axis=0))
+
+
+def atomic(x: torch.Tensor, total: torch.Tensor, *, block: int) -> None:
+    """One atomic addition per block of elements. Raises ``ValueError`` unless ``x`` is dense."""
+    _require_vector(x, total)
+    total.zero_()
+    if x.numel():
+        _sum_atomic[(ceil_div(x.numel(), block),)](x, x.numel(), total, BLOCK=block)
+
+
+def two_stage(x: torch.Tensor, total: torch.Tensor, *, block: int, num_warps: int, partials: torch.Tensor) -> None:
+    """At most one program per element of the workspace ``partials``, then one over their sums; deterministic.
+
+    Raises ``ValueError`` unless ``x`` is dense.
+    """
+    _require_vector(x, total)
+    programs = max(1, min(ceil_div(x.numel(), block), partials.numel()))
+    sums = total if programs == 1 else partials
+    _sum_blocks[(programs,)](x, x.numel(), sums, BLOCK=block, num_warps=num_warps)
+    if programs > 1:
+        width = triton.next_power_of_2(partials.numel())
+        _sum_partials[(1,)](partials, programs, total, BLOCK=width, num_warps=num_warps)
+
+
+def _require_vector(x: torch.Tensor, total: torch.Tensor) -> None:
+    require(x.is_contiguous() and total.numel() == 1, "sum takes a dense vector and one result")

@@ -1,0 +1,202 @@
+"""total = sum of x: one read per element and nothing to write; the additions have an order, and the order an error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_roofline.contract import (
+    Argument,
+    Bound,
+    Buffer,
+    Computed,
+    Floor,
+    Kernel,
+    Operation,
+    Pipeline,
+    Role,
+    Shapes,
+    Tolerance,
+    Traffic,
+    Work,
+)
+from pytest_roofline.dtypes import DType
+from pytest_roofline.ids import Shape
+from pytest_roofline.shapes import vectors
+from suite.bounds import finite_magnitude, summation
+
+if TYPE_CHECKING:
+    import torch
+
+DTYPES = ("f32", "f16_f32", "i32")
+BLOCK = 256  # threads of the CUDA kernels
+ATOMIC_BLOCKS = 1056  # what 132 SMs hold at once: every further block is one more atomic addition in the queue
+TWO_STAGE_BLOCKS = 4224  # four times that: blocks that end early are replaced
+TRITON_ATOMIC, TRITON_TWO_STAGE, TRITON_PROGRAMS = 1024, 4096, 2112
+CHAIN = 1 << 23
+
+
+def reference(x: torch.Tensor) -> dict[str, torch.Tensor]:
+    return {"total": x.sum().reshape(1)}
+
+
+def work(shape: Shape, dtype: DType) -> Work:
+    pipeline = Pipeline.FP32 if dtype.accumulator.is_float else Pipeline.INT32
+    return Work({pipeline: shape.size}, Traffic(shape.size * dtype.operand.itemsize, dtype.accumulator.itemsize))
+
+
+def bound(computed: Computed) -> dict[str, Bound]:
+    x, item = computed.inputs["x"], computed.dtype.accumulator
+    if not item.is_float:
+        return {"total": Bound(finite_magnitude(computed.outputs["total"]) * 0)}  # integers: exact
+    return {"total": summation(finite_magnitude(x).sum().reshape(1), x.numel(), computed.depth, item)}
+
+
+def chain_too_long(shape: Shape, dtype: DType) -> str | None:
+    if dtype.accumulator.is_float and shape.size > CHAIN:
+        return f"one chain of more than {CHAIN} f32 additions has no error bound"
+    return None
+
+
+def partials(count: int, dtype: DType) -> tuple[Buffer, ...]:
+    return (Buffer("partials", count, dtype.accumulator.name),)
+
+
+# Depths: additions in a thread, in its block, and between blocks.
+def grid_stride_depth(dims: tuple[int, ...]) -> int:
+    blocks = min(-(-dims[0] // BLOCK), ATOMIC_BLOCKS)
+    return 1 + dims[0] // (ATOMIC_BLOCKS * BLOCK) + 8 + blocks
+
+
+def vectorised_depth(dims: tuple[int, ...]) -> int:
+    blocks = min(-(-dims[0] // (4 * BLOCK)), ATOMIC_BLOCKS)  # four f32 in a pack
+    return _packs(dims[0], ATOMIC_BLOCKS) + 10 + blocks
+
+
+def two_stage_depth(dims: tuple[int, ...]) -> int:
+    return _packs(dims[0], TWO_STAGE_BLOCKS) + 10 + -(-TWO_STAGE_BLOCKS // 1024) + 10
+
+
+def _packs(n: int, blocks: int) -> int:
+    """Chain in a thread: up to eight elements of a pack, its packs, an edge element, and its four sums."""
+    return 8 + (1 + n // (blocks * BLOCK)) + 1 + 2
+
+
+def triton_sum_depth(block: int) -> int:
+    """Depth of ``tl.sum``: a tree over lanes of up to 16 elements each; NumPy's pairwise sum in the interpreter has
+    leaves of 16, too."""
+    return 16 + (block - 1).bit_length()
+
+
+def triton_atomic_depth(dims: tuple[int, ...]) -> int:
+    return triton_sum_depth(TRITON_ATOMIC) + -(-dims[0] // TRITON_ATOMIC)
+
+
+def triton_two_stage_depth(dims: tuple[int, ...]) -> int:
+    passes = 1 + dims[0] // (TRITON_PROGRAMS * TRITON_TWO_STAGE)
+    return passes + triton_sum_depth(TRITON_TWO_STAGE) + triton_sum_depth(2 * TRITON_PROGRAMS)
+
+
+def library_depth(dims: tuple[int, ...]) -> int:
+    """No library promises an order; none adds a million elements in fewer than 1024 chains."""
+    return min(dims[0], 1024 + dims[0] // 1024)
+
+
+OPERATION = Operation(
+    name="sum",
+    summary="total = sum of x",
+    arguments=(
+        Argument("x", Role.IN, lambda dims: dims),
+        Argument("total", Role.OUT, lambda dims: (1,), accumulator=True),
+    ),
+    reference=reference,
+    work=work,
+    tolerance=Tolerance(bound, "gamma_h sum |x| for additions in any order of depth h (Higham, 4.2), plus underflow"),
+    shapes=Shapes(
+        drawn=lambda tile: vectors(*tile),
+        # 2^16, 2^20, 2^24 and 2^28 are CUB's published A100 sizes, 2^25 that of a published ladder.
+        sweep=(
+            "1024",
+            "65536",
+            "1048576",
+            "4194304",
+            "16777216",
+            "33554432",
+            "100000000",
+            "268435456",
+            "16777259.o1",
+        ),
+        representative=("4194304",),
+        counted=("1024", "1000", "1024.o1", "4099.o3", "7", "0"),
+    ),
+    kernels=(
+        Kernel(
+            "triton",
+            "atomic",
+            "kernels_triton.sum:atomic",
+            DTYPES,
+            options={"block": TRITON_ATOMIC},
+            tile=(TRITON_ATOMIC,),
+            depth=triton_atomic_depth,
+            deterministic=False,
+        ),
+        Kernel(
+            "triton",
+            "two_stage",
+            "kernels_triton.sum:two_stage",
+            DTYPES,
+            options={"block": TRITON_TWO_STAGE, "num_warps": 8},
+            tile=(TRITON_TWO_STAGE,),
+            workspace=lambda shape, dtype: partials(TRITON_PROGRAMS, dtype),
+            depth=triton_two_stage_depth,
+            best=True,
+        ),
+        Kernel(
+            "cuda",
+            "atomic",
+            "kernels_cuda.sum:atomic",
+            DTYPES,
+            tile=(BLOCK,),
+            rejects=chain_too_long,
+            depth=lambda dims: dims[0],
+            deterministic=False,
+        ),
+        Kernel(
+            "cuda",
+            "grid_stride",
+            "kernels_cuda.sum:grid_stride",
+            DTYPES,
+            options={"max_blocks": ATOMIC_BLOCKS},
+            tile=(BLOCK,),
+            depth=grid_stride_depth,
+            deterministic=False,
+        ),
+        Kernel(
+            "cuda",
+            "vectorised",
+            "kernels_cuda.sum:vectorised",
+            DTYPES,
+            options={"max_blocks": ATOMIC_BLOCKS},
+            tile=(4 * BLOCK,),
+            depth=vectorised_depth,
+            deterministic=False,
+        ),
+        Kernel(
+            "cuda",
+            "two_stage",
+            "kernels_cuda.sum:two_stage",
+            DTYPES,
+            tile=(4 * BLOCK,),
+            workspace=lambda shape, dtype: partials(TWO_STAGE_BLOCKS, dtype),
+            depth=two_stage_depth,
+            floors=(Floor("h200", 0.85, "4.55 TB/s of 4.8 were measured at 1 GiB; f16 reads half of that", 1 << 28),),
+            best=True,
+        ),
+        Kernel("torch", "sum", "suite.peers:torch_sum", ("f32",), depth=library_depth, peer=True),
+        Kernel("cupy", "sum", "suite.peers:cupy_sum", ("f32",), depth=library_depth, peer=True),
+    ),
+    depth=lambda dims: dims[0],
+    absent={
+        ("triton", "grid_stride"): "its second half is the tree in shared memory, which tl.sum hides; see two_stage",
+        ("triton", "vectorised"): "Triton emits 128-bit accesses itself where pointers and length are multiples of 16",
+    },
+)
