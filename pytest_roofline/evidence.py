@@ -42,8 +42,8 @@ class CaseSpec:
     """An order to the worker: one case, and what to do with it.
 
     ``module`` is the operation's import name, ``roots`` what must be on ``sys.path`` for it. ``values`` names a class
-    of input data and ``seed`` its draw (``checking.values``). ``device`` is torch's name, ``"cuda"`` or ``"cpu"``. ``time`` asks for
-    samples after a passed check.
+    of input data and ``seed`` its draw (``checking.values``). ``device`` is torch's name, ``cuda`` or ``cpu``. ``time``
+    asks for samples after a passed check.
     """
 
     case: str

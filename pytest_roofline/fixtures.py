@@ -14,6 +14,7 @@ from pytest_roofline.evidence import CaseSpec, Evidence, Outcome
 from pytest_roofline.options import PROFILES
 from pytest_roofline.replay import replay
 from pytest_roofline.state import KEY, Parameter, State
+from pytest_roofline.verdict import Kind
 
 
 class KernelFailedError(AssertionError):
@@ -101,7 +102,9 @@ def _check_drawn(state: State, drawn: Drawn) -> None:
 
 
 def _timed(state: State, spec: CaseSpec) -> Evidence:
-    return _accept(state.run(spec), spec)
+    """Evidence of a timed case; a throttled GPU is a verdict, not a wrong kernel."""
+    evidence = state.run(spec)
+    return evidence if evidence.outcome is Outcome.INVALID else _accept(evidence, spec)
 
 
 def _accept(evidence: Evidence, spec: CaseSpec) -> Evidence:
@@ -118,6 +121,15 @@ def _accept(evidence: Evidence, spec: CaseSpec) -> Evidence:
 
 
 def _record(state: State, case: Case, evidence: Evidence, benchmark: Any) -> None:
-    assert evidence.timing is not None
+    """Judge a timed case and hand its samples to pytest-benchmark; a failing verdict fails the test."""
+    row = state.judge.row(case, evidence)
+    state.rows.append(row)
     state.evidence[str(case)] = evidence
-    replay(benchmark, evidence.timing.samples)
+    trustworthy = row.verdict.kind not in (Kind.INVALID, Kind.IMPOSSIBLE)
+    if evidence.timing is not None and trustworthy:
+        benchmark.extra_info["roofline"] = row.plain()
+        replay(benchmark, evidence.timing.samples)
+    else:
+        benchmark.has_error = True  # keeps pytest-benchmark from saving it
+    if row.verdict.fails(strict=state.options.strict):
+        pytest.fail(f"{case}: {row.verdict.kind.value}: {row.verdict.sentence}", pytrace=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_roofline import selection
+from pytest_roofline import closing, completeness, selection
 from pytest_roofline.fixtures import roofline_benchmark, roofline_case, roofline_check
 from pytest_roofline.options import add_options, read_options
 from pytest_roofline.state import KEY, State
@@ -25,6 +25,7 @@ def pytest_configure(config: pytest.Config) -> None:
     state = config.stash[KEY] = State(read_options(config), config.rootpath)
     if state.options.operations:
         state.prepare_interpreter()
+        config.pluginmanager.register(_Last(), "pytest_roofline.last")
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
@@ -44,3 +45,20 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect what this mode does not run, and hand benchmarks our clock."""
     selection.apply(config, items)
+
+
+class _Last:
+    """Hooks that must come after pytest-benchmark's, which would skip whatever has no benchmark fixture."""
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(
+        self, session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        """Append the comparison of baselines and cases to a benchmark run."""
+        if config.stash[KEY].options.timing and config.stash[KEY].options.operations:
+            completeness.add_item(session, items)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Our section, and what was stored."""
+    closing.report(terminalreporter, config)

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from pytest_roofline.baselines import Baseline, BaselineError, Store
 from pytest_roofline.contract import Case
 from pytest_roofline.discovery import BrokenOperation, Catalogue, Drawn, discover
 from pytest_roofline.evidence import CaseSpec, Evidence
+from pytest_roofline.judging import Judge, Row
 from pytest_roofline.options import Options, Reproduction
 
 Parameter = Case | Drawn | BrokenOperation
@@ -24,7 +26,9 @@ class State:
 
     options: Options
     root: Path
+    rows: list[Row] = field(default_factory=list)
     evidence: dict[str, Evidence] = field(default_factory=dict)
+    complete: bool = False  # whether every timed case of the catalogue was collected
 
     @cached_property
     def device(self) -> str:
@@ -49,6 +53,39 @@ class State:
         try:
             return discover(self.root, self.options.operations)
         except NotADirectoryError as error:
+            raise pytest.UsageError(str(error)) from error
+
+    @cached_property
+    def store(self) -> Store:
+        """The folder of baselines."""
+        return Store(self.options.baselines)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """The judge of this GPU. Raises ``pytest.UsageError`` for ceilings that cannot be used."""
+        from pytest_roofline.devices import ceilings, identify
+        from pytest_roofline.timing import environment
+
+        here = environment()
+        record = identify.match(here.device, here.sm_count)
+        measured = None
+        try:
+            if self.options.ceilings == "measure":
+                from pytest_roofline.devices.measure_ceilings import measure
+
+                measured = measure()
+                ceilings.save(measured)
+            elif self.options.ceilings == "cached":
+                measured = ceilings.load(here)
+        except ceilings.CeilingsError as error:
+            raise pytest.UsageError(str(error)) from error
+        return Judge(self.store, record, measured)
+
+    def verify_baselines(self) -> list[Baseline]:
+        """Read every stored baseline. Raises ``pytest.UsageError`` for the first that cannot be used."""
+        try:
+            return [baseline for device in self.store.devices() for baseline in self.store.load_all(device)]
+        except BaselineError as error:
             raise pytest.UsageError(str(error)) from error
 
     def prepare_interpreter(self) -> None:

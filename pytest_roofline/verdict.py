@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from pytest_roofline.statistics import Change, Summary, change
 
-TARGET = 0.02  # a slowdown this large must not pass as "same"
+MINIMAL = 0.005  # a change this small is not worth a verdict, however certain it is
+BLIND = 0.10  # a case that could hide a slowdown this large cannot be called the same
 FIRM = 5  # campaigns below which a baseline is provisional
 STALE = 0.03  # how much faster than a measured ceiling before the ceiling is called stale
 
@@ -142,7 +143,7 @@ def hold_against_roof(seconds: float, roof: Roof) -> list[Verdict]:
             Verdict(
                 Kind.STALE_CEILING,
                 Reason.ABOVE_CEILING,
-                f"{roof.ceiling / seconds:.2f} of the measured ceiling: measure it again with --roofline-ceilings=measure",
+                f"{roof.ceiling / seconds:.2f} of the measured ceiling: renew it (--roofline-ceilings=measure)",
             )
         )
     if roof.floor is not None and roof.datasheet is not None and roof.datasheet / seconds < roof.floor:
@@ -165,12 +166,10 @@ def judge(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def _classify(found: Change) -> tuple[Kind, Reason]:
-    if found.low > 1:
+    if found.low > 1 + MINIMAL:
         return Kind.REGRESSION, Reason.SLOWER
-    if found.high < 1:
+    if found.high < 1 / (1 + MINIMAL):
         return Kind.IMPROVEMENT, Reason.FASTER
-    if found.high < 1 + TARGET or found.detectable < TARGET:
-        return Kind.SAME, Reason.WITHIN_SPREAD
-    if found.ratio <= 1 + TARGET:
-        return Kind.SAME, Reason.WITHIN_SPREAD
-    return Kind.UNRESOLVED, Reason.TOO_NOISY
+    if found.detectable > BLIND:
+        return Kind.UNRESOLVED, Reason.TOO_NOISY
+    return Kind.SAME, Reason.WITHIN_SPREAD

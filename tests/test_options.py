@@ -123,8 +123,9 @@ def test_ids_are_the_same_under_xdist(project):
     project().runpytest_subprocess(CPU, "-n", "2").assert_outcomes(passed=4)
 
 
-def test_a_project_without_operations_is_left_alone(pytester):
+def test_a_project_without_operations_is_left_alone(pytester, monkeypatch):
     """The plugin prints nothing and detects nothing in a project that does not use it."""
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
     pytester.makeini("[pytest]\naddopts = -p pytest_roofline.plugin\n")
     pytester.makepyfile("import os\ndef test_one(): assert 'TRITON_INTERPRET' not in os.environ")
     result = pytester.runpytest_subprocess()

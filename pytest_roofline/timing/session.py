@@ -95,8 +95,8 @@ class Session:
         """Samples of a complete operation.
 
         ``calls`` launch it on torch's current stream, one per rotated argument set; ``dirty`` is the share of the bytes
-        it touches that it writes; ``restore`` re-initialises what it updates, outside the brackets. Raises :class:`Throttled`,
-        :class:`NotCapturable` or :class:`AllocatedWhileTimed`.
+        it touches that it writes; ``restore`` re-initialises what it updates, outside the brackets. Raises
+        :class:`Throttled`, :class:`NotCapturable` or :class:`AllocatedWhileTimed`.
         """
         todo = plan(self.estimate(calls[0]), effort)
         flush = functools.partial(self.tools.flush, dirty) if protocol is Protocol.GRAPH_COLD else None
@@ -136,16 +136,15 @@ class Session:
         calls: Sequence[Call],
         todo: Plan,
         protocol: Protocol,
-        cold: bool,
+        flush: Call | None,
         restore: Call | None,
         may_allocate: bool,
     ) -> list[float]:
         if protocol is Protocol.HOST_CLOCK:
             return _host_clock(calls, todo, restore)
         if protocol is Protocol.TRANSFER:
-            return [self.tools.seconds(calls[i % len(calls)]) for i in range(todo.warm_ups + todo.brackets)][
-                todo.warm_ups :
-            ]
+            readings = [self.tools.seconds(calls[i % len(calls)]) for i in range(todo.warm_ups + todo.brackets)]
+            return readings[todo.warm_ups :]
         return self._brackets(calls, todo, flush=flush, restore=restore, may_allocate=may_allocate)
 
     def _brackets(

@@ -1,0 +1,62 @@
+"""What happens after the last test: baselines are stored, and the report is printed."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from pytest_roofline.baselines import Baseline, campaign_id, device_key, run_of
+from pytest_roofline.devices import describe
+from pytest_roofline.evidence import Outcome
+from pytest_roofline.reports import stored, terminal
+from pytest_roofline.state import KEY, State
+from pytest_roofline.verdict import Kind
+
+
+def report(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print the section of a benchmark run, and what was stored."""
+    state = config.stash[KEY]
+    if not state.options.timing or not state.options.operations:
+        return
+    if state.rows:
+        _print(reporter, "roofline", _timed_lines(state, config.getoption("verbose") > 0))
+    elif state.device == "cpu":
+        lines = stored.lines(state.verify_baselines(), state.catalogue)
+        _print(reporter, "roofline: stored results, nothing was timed here", lines)
+    if state.options.update:
+        for line in _update(state):
+            reporter.write_line(line)
+
+
+def _timed_lines(state: State, verbose: bool) -> list[str]:
+    lines = [terminal.totals(state.rows)]
+    environment = next((e.environment for e in state.evidence.values() if e.environment), None)
+    if environment is not None:
+        lines += describe.lines(environment, state.judge.record, state.judge.ceilings)
+    return [*lines, *terminal.section(state.rows, verbose=verbose), "", *terminal.footnotes(state.rows)]
+
+
+def _update(state: State) -> list[str]:
+    """Store what this run measured, invalid and impossible results left out; says what was written."""
+    date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    found: dict[tuple[str, str], Baseline] = {}
+    for row in state.rows:
+        evidence = state.evidence[str(row.case)]
+        environment, timing = evidence.environment, evidence.timing
+        untrusted = row.verdict.kind in (Kind.INVALID, Kind.IMPOSSIBLE)
+        if evidence.outcome is not Outcome.OK or timing is None or environment is None or untrusted:
+            continue
+        key = (device_key(environment), row.case.operation.name)
+        baseline = found.setdefault(key, Baseline(*key))
+        campaign = campaign_id(environment, date)
+        baseline.campaigns[campaign] = environment
+        baseline.measured[str(row.case)] = {campaign: run_of(timing)}
+    paths = [state.store.save(baseline) for baseline in found.values()]
+    return [f"roofline: stored {len(b.measured)} cases in {p}" for b, p in zip(found.values(), paths, strict=True)]
+
+
+def _print(reporter: pytest.TerminalReporter, title: str, lines: list[str]) -> None:
+    reporter.section(title)
+    for line in lines:
+        reporter.write_line(line)

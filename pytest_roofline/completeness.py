@@ -1,0 +1,76 @@
+"""A test of its own at the end of a benchmark run: does every baseline belong to a case, and did every case run?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from pytest_roofline.baselines import Baseline, device_key
+from pytest_roofline.state import KEY, State
+
+NAME = "roofline-baselines"
+
+
+class IncompleteError(Exception):
+    """Baselines and cases do not match; the message names every one."""
+
+
+class CompletenessItem(pytest.Item):
+    """Fails for orphan baselines, and in a complete run for cases that a baseline holds but that did not run."""
+
+    def runtest(self) -> None:
+        """Compare the stored case ids with the catalogue and with this run."""
+        state = self.config.stash[KEY]
+        baselines = state.verify_baselines()
+        problems = [f"orphan: {text}" for text in orphans(state, baselines)]
+        if state.options.timing and state.device == "gpu" and state.complete:
+            problems += [f"missing: {case} is in the baseline of this GPU, but did not run" for case in missing(state)]
+        if problems:
+            raise IncompleteError("\n".join(problems))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The message alone; there is no code to show."""
+        if isinstance(excinfo.value, IncompleteError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Any, int | None, str]:
+        """Where it belongs in reports: the folder of baselines."""
+        return self.config.stash[KEY].options.baselines, None, NAME
+
+
+def orphans(state: State, baselines: Iterable[Baseline]) -> list[str]:
+    """Stored cases that no operation times (any more)."""
+    known = {str(case) for case in state.catalogue.timed(full=True)}
+    return sorted(
+        f"{case} in {state.store.path(b.device, b.operation)} is no timed case"
+        for b in baselines
+        for case in b.case_ids() - known
+    )
+
+
+def missing(state: State) -> list[str]:
+    """Cases of this effort that the baseline of this GPU holds, but that did not run here."""
+    environment = next((e.environment for e in state.evidence.values() if e.environment), None)
+    if environment is None:
+        return []
+    expected = {str(case) for case in state.catalogue.timed(full=state.options.effort == "full")}
+    stored = {case for b in state.store.load_all(device_key(environment)) for case in b.measured}
+    return sorted((stored & expected) - set(state.evidence))
+
+
+def add_item(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Append the item to a benchmark run of a project with operations."""
+    state = session.config.stash[KEY]
+    wanted = {str(case) for case in state.catalogue.timed(full=state.options.effort == "full")}
+    collected = {str(parameter) for item in items if (parameter := _case(item)) is not None}
+    state.complete = wanted <= collected
+    if collected:
+        items.append(CompletenessItem.from_parent(session, name=NAME))
+
+
+def _case(item: pytest.Item) -> Any:
+    callspec = getattr(item, "callspec", None)
+    return callspec.params.get("roofline_case") if callspec is not None else None

@@ -1,0 +1,105 @@
+"""From a case and its evidence to a row of the report: rates, bound, comparison and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_roofline.baselines import Store, device_key, differences
+from pytest_roofline.contract import Case, Floor
+from pytest_roofline.devices.ceilings import Ceilings
+from pytest_roofline.devices.record import DeviceRecord
+from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing, to_plain
+from pytest_roofline.roofline import Assessment, Rates, assess, rates
+from pytest_roofline.statistics import Summary, summarise
+from pytest_roofline.verdict import Kind, Reason, Roof, Verdict, compare, hold_against_roof, judge
+
+
+@dataclass(frozen=True)
+class Row:
+    """One timed case. ``seconds`` is what the roofline uses: the CUPTI kernel time where there is one (``from_cupti``),
+    else the typical bracket time. ``summary`` is what the comparison uses, always from brackets."""
+
+    case: Case
+    seconds: float
+    from_cupti: bool
+    summary: Summary | None
+    rates: Rates | None
+    assessment: Assessment
+    verdict: Verdict
+    timing: Timing | None = None
+
+    def plain(self) -> dict[str, object]:
+        """What goes into pytest-benchmark's ``extra_info``."""
+        assessment = self.assessment
+        return {
+            "case": str(self.case),
+            "seconds": self.seconds,
+            "seconds_from": "cupti" if self.from_cupti else "bracket",
+            "bytes_per_second": self.rates.bytes_per_second if self.rates else None,
+            "operations_per_second": self.rates.operations_per_second if self.rates else None,
+            "bound_seconds": assessment.algorithm.seconds if assessment.algorithm else None,
+            "bound_by": assessment.algorithm.by if assessment.algorithm else None,
+            "fraction_of_bound": assessment.fraction(self.seconds),
+            "fraction_of_ceiling": assessment.fraction_of_ceiling(self.seconds),
+            "regime": assessment.regime.value,
+            "verdict": self.verdict.kind.value,
+            "reason": self.verdict.reason.value,
+            "sentence": self.verdict.sentence,
+            "timing": {k: v for k, v in to_plain(self.timing).items() if k != "samples"} if self.timing else None,
+        }
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Knows the device's record and ceilings and the stored baselines."""
+
+    store: Store
+    record: DeviceRecord | None
+    ceilings: Ceilings | None
+
+    def row(self, case: Case, evidence: Evidence) -> Row:
+        """Judge the evidence of a timed case (``OK`` with a timing, or ``INVALID``)."""
+        work, model = case.work, case.kernel.model(case.shape, case.dtype) if case.kernel.model else ()
+        if evidence.outcome is Outcome.INVALID or evidence.timing is None or evidence.environment is None:
+            verdict = Verdict(Kind.INVALID, Reason.THROTTLED, evidence.detail)
+            return Row(case, 0.0, False, None, None, assess(work, model, self.record, self.ceilings), verdict)
+        timing, summary = evidence.timing, summarise(evidence.timing.samples)
+        seconds = timing.kernel if timing.kernel is not None else summary.seconds
+        assessment = assess(work, model, self.record, self.ceilings, timing.launch_floor)
+        against_roof = hold_against_roof(seconds, self._roof(case, assessment))
+        against_baseline = self._compare(case, summary, evidence.environment)
+        verdict = judge([*against_roof, against_baseline])
+        if case.kernel.peer:
+            verdict = Verdict(Kind.INFORMATION, Reason.PEER, verdict.sentence, verdict.change, verdict.campaigns)
+        return Row(case, seconds, timing.kernel is not None, summary, rates(work, seconds), assessment, verdict, timing)
+
+    def _compare(self, case: Case, summary: Summary, environment: Environment) -> Verdict:
+        """Against the campaigns of the same environment; against all of them, named as such, if there are none."""
+        baseline = self.store.load(device_key(environment), case.operation.name)
+        runs = baseline.measured.get(str(case), {})
+        changed = {name: differences(baseline.campaigns[name], environment) for name in runs}
+        alike = [run.summary for name, run in runs.items() if not changed[name]]
+        if alike:
+            return compare(summary, alike)
+        return compare(summary, [run.summary for run in runs.values()], _union(changed))
+
+    def _roof(self, case: Case, assessment: Assessment) -> Roof:
+        floor = self.floor(case)
+        return Roof(
+            datasheet=assessment.algorithm.seconds if assessment.algorithm else None,
+            ceiling=assessment.ceiling.seconds if assessment.ceiling else None,
+            floor=floor.fraction if floor else None,
+            floor_reason=floor.reason if floor else "",
+        )
+
+    def floor(self, case: Case) -> Floor | None:
+        """The kernel's floor on this device for a problem of this size: the one with the largest size that fits."""
+        if self.record is None:
+            return None
+        fitting = [f for f in case.kernel.floors if f.device == self.record.key and case.shape.size >= f.size]
+        return max(fitting, key=lambda f: f.size, default=None)
+
+
+def _union(changed: Mapping[str, Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(difference for found in changed.values() for difference in found))

@@ -1,0 +1,1 @@
+"""Reports: functions from results to lines; only the edge prints."""
