@@ -112,7 +112,7 @@ def pins(name: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-@pytest.mark.parametrize("name", ["ci.txt", "ci-triton36.txt"])
+@pytest.mark.parametrize("name", ["ci.txt", "ci-triton36.txt", "oldest.txt"])
 def test_constraints_are_exact(name: str) -> None:
     """Every constraint names one version, so that the same commit gets the same packages on every day."""
     specifiers = [[s.operator for s in Requirement(line).specifier] for line in pins(name)]
@@ -124,6 +124,14 @@ def test_the_two_constraint_sets_differ_only_in_triton() -> None:
     differing = set(pins("ci.txt")) ^ set(pins("ci-triton36.txt"))
     assert {Requirement(line).name for line in differing} == {"triton"}
     assert len(differing) == 2
+
+
+def test_the_oldest_set_is_the_lower_bound_of_every_dependency(wheel: metadata.Distribution) -> None:
+    """A lower bound is not raised or lowered without CI trying exactly that release series."""
+    lowest = {Requirement(line).name: next(iter(Requirement(line).specifier)).version for line in pins("oldest.txt")}
+    plain = [r for r in map(Requirement, wheel.requires or ()) if r.marker is None]
+    bounds = {r.name: s.version for r in plain for s in r.specifier if s.operator == ">="}
+    assert bounds == {name: ".".join(lowest[name].split(".")[:2]) for name in bounds}
 
 
 def test_constraints_pin_every_requirement(wheel: metadata.Distribution) -> None:
