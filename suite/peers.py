@@ -39,6 +39,21 @@ def cupy_sum(x: torch.Tensor, total: torch.Tensor) -> None:
         cupy.sum(cupy.asarray(x), axis=0, keepdims=True, out=cupy.asarray(total))
 
 
+def torch_transpose(x: torch.Tensor, y: torch.Tensor) -> None:
+    """``y = x.T``: what ``x.T.contiguous()`` runs, without its allocation."""
+    y.copy_(x.t())
+
+
+def torch_matmul(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """``c = a @ b`` by cuBLAS, kept off the tensor cores."""
+    allowed = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = False
+    try:
+        torch.mm(a, b, out=c)
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = allowed
+
+
 @contextlib.contextmanager
 def _cupy(tensor: torch.Tensor) -> Iterator[Any]:
     """CuPy on torch's current stream, with torch's memory."""

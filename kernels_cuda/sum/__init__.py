@@ -41,7 +41,7 @@ def vectorised(x: torch.Tensor, total: torch.Tensor, *, max_blocks: int) -> None
     """As ``grid_stride`` with 16-byte loads. Raises ``ValueError`` unless ``x`` is dense."""
     types, (blocks, head) = _types(x, total), _packs(x, max_blocks)
     total.zero_()
-    VECTORISED.function(f"sum_vectorised<{types}>")((blocks,), (BLOCK,), (x, x.numel(), head, total))
+    VECTORISED.function(f"sum_vectorised<{types}, {BLOCK}>")((blocks,), (BLOCK,), (x, x.numel(), head, total))
 
 
 def two_stage(x: torch.Tensor, total: torch.Tensor, *, partials: torch.Tensor) -> None:
@@ -51,7 +51,7 @@ def two_stage(x: torch.Tensor, total: torch.Tensor, *, partials: torch.Tensor) -
     """
     types, (blocks, head) = _types(x, total), _packs(x, partials.numel())
     sums = total if blocks == 1 else partials
-    TWO_STAGE.function(f"sum_blocks<{types}>")((blocks,), (BLOCK,), (x, x.numel(), head, sums))
+    TWO_STAGE.function(f"sum_blocks<{types}, {BLOCK}>")((blocks,), (BLOCK,), (x, x.numel(), head, sums))
     if blocks > 1:
         TWO_STAGE.function(f"sum_partials<{c_type(total)}>")((1,), (LAST_BLOCK,), (partials, blocks, total))
 
@@ -62,7 +62,7 @@ def _types(x: torch.Tensor, total: torch.Tensor) -> str:
 
 
 def _packs(x: torch.Tensor, max_blocks: int) -> tuple[int, int]:
-    """Blocks that give every thread a 16-byte pack, up to ``max_blocks``; elements before the first aligned one."""
+    """Blocks that give every thread four 16-byte packs, up to ``max_blocks``; elements before the first aligned one."""
     head = min(x.numel(), -misalignment(x, PACK) % PACK // x.element_size())
     packs = (x.numel() - head) * x.element_size() // PACK
-    return max(1, min(ceil_div(packs, BLOCK), max_blocks)), head
+    return max(1, min(ceil_div(packs, 4 * BLOCK), max_blocks)), head

@@ -16,31 +16,34 @@ __device__ Accumulator pack_sum(uint4 pack) {
     return sum;
 }
 
-// This thread's share of x[0..n): 16-byte packs from the aligned element `head` on, a grid apart, and at most one of the
-// elements before and after them. Four loads are in flight at once, and four sums do not wait for each other.
-template <typename T, typename Accumulator>
+// This thread's share of x[0..n): the 16-byte packs from the aligned element `head` on, in tiles of four per thread, and
+// at most one of the elements before and after them. Four loads are in flight at once, four sums wait for no other.
+template <typename T, typename Accumulator, int BLOCK>
 __device__ Accumulator thread_sum(const T* __restrict__ x, long long n, int head) {
     constexpr int WIDTH = sizeof(uint4) / sizeof(T);
     constexpr int UNROLL = 4;
-    const long long threads = static_cast<long long>(gridDim.x) * blockDim.x;
-    const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
     const long long packs = (n - head) / WIDTH;
     const uint4* __restrict__ pack = reinterpret_cast<const uint4*>(x + head);
 
     Accumulator sum[UNROLL] = {0, 0, 0, 0};
-    for (long long first = thread; first < packs; first += UNROLL * threads) {
+    const long long grid = static_cast<long long>(gridDim.x) * UNROLL * BLOCK;
+    long long i = static_cast<long long>(blockIdx.x) * UNROLL * BLOCK + threadIdx.x;
+    for (; i + (UNROLL - 1) * BLOCK < packs; i += grid) {
         uint4 loaded[UNROLL];
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
-            const long long i = first + u * threads;
-            loaded[u] = i < packs ? pack[i] : make_uint4(0, 0, 0, 0);  // zero bits are the number zero
+            loaded[u] = pack[i + u * BLOCK];
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
             sum[u] += pack_sum<T, Accumulator>(loaded[u]);
         }
     }
+    for (; i < packs; i += BLOCK) {  // what is left of the last tile, which is this block's
+        sum[0] += pack_sum<T, Accumulator>(pack[i]);
+    }
 
+    const long long thread = static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x;
     const long long edge = n - packs * WIDTH;  // head and tail together, fewer than 2 * WIDTH
     if (thread < edge) {
         sum[0] += static_cast<Accumulator>(x[thread < head ? thread : thread + packs * WIDTH]);

@@ -3,9 +3,9 @@
 
 #include "sum.cuh"
 
-template <typename T, typename Accumulator>
+template <typename T, typename Accumulator, int BLOCK>
 __global__ void sum_blocks(const T* __restrict__ x, long long n, int head, Accumulator* __restrict__ partials) {
-    const Accumulator sum = block_sum(thread_sum<T, Accumulator>(x, n, head));
+    const Accumulator sum = block_sum(thread_sum<T, Accumulator, BLOCK>(x, n, head));
     if (threadIdx.x == 0) {
         partials[blockIdx.x] = sum;
     }

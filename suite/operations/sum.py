@@ -68,7 +68,7 @@ def grid_stride_depth(dims: tuple[int, ...]) -> int:
 
 
 def vectorised_depth(dims: tuple[int, ...]) -> int:
-    blocks = min(-(-dims[0] // (4 * BLOCK)), ATOMIC_BLOCKS)  # four f32 in a pack
+    blocks = min(-(-dims[0] // (16 * BLOCK)), ATOMIC_BLOCKS)  # four packs of four f32 a thread
     return _packs(dims[0], ATOMIC_BLOCKS) + 10 + blocks
 
 
@@ -77,8 +77,9 @@ def two_stage_depth(dims: tuple[int, ...]) -> int:
 
 
 def _packs(n: int, blocks: int) -> int:
-    """Chain in a thread: up to eight elements of a pack, its packs, an edge element, and its four sums."""
-    return 8 + (1 + n // (blocks * BLOCK)) + 1 + 2
+    """Chain in a thread: up to eight elements of a pack, its tiles of 16 f32 a thread, what is left of the last tile,
+    an edge element, and its four sums."""
+    return 8 + (1 + n // (16 * blocks * BLOCK)) + 3 + 1 + 2
 
 
 def triton_sum_depth(block: int) -> int:
@@ -176,7 +177,7 @@ OPERATION = Operation(
             "kernels_cuda.sum:vectorised",
             DTYPES,
             options={"max_blocks": ATOMIC_BLOCKS},
-            tile=(4 * BLOCK,),
+            tile=(16 * BLOCK,),
             depth=vectorised_depth,
             deterministic=False,
         ),
@@ -185,7 +186,7 @@ OPERATION = Operation(
             "two_stage",
             "kernels_cuda.sum:two_stage",
             DTYPES,
-            tile=(4 * BLOCK,),
+            tile=(16 * BLOCK,),
             workspace=lambda shape, dtype: partials(TWO_STAGE_BLOCKS, dtype),
             depth=two_stage_depth,
             floors=(Floor("h200", 0.85, "4.55 TB/s of 4.8 were measured at 1 GiB; f16 reads half of that", 1 << 28),),

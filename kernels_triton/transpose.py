@@ -1,0 +1,51 @@
+"""y[n, m] = x[m, n] transposed, for any strides of both."""
+
+import torch
+import triton
+import triton.language as tl
+
+from pytest_roofline.launch import ceil_div, require
+
+
+@triton.jit
+def _transpose_naive(x_ptr, y_ptr, n, x_row, x_column, y_row, y_column, BLOCK: tl.constexpr):
+    # A program reads part of a row and writes it as part of a column: neighbours end up a row of y apart.
+    across = tl.cdiv(n, BLOCK)
+    row = (tl.program_id(0) // across).to(tl.int64)
+    columns = (tl.program_id(0) % across).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * x_row + columns * x_column, mask=columns < n)
+    tl.store(y_ptr + columns * y_row + row * y_column, x, mask=columns < n)
+
+
+@triton.jit
+def _transpose_tiled(x_ptr, y_ptr, m, n, x_row, x_column, y_row, y_column, BLOCK: tl.constexpr):
+    # A program transposes a square tile; the compiler takes it through shared memory, and both sides run along rows.
+    across = tl.cdiv(n, BLOCK)
+    rows = (tl.program_id(0) // across).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    columns = (tl.program_id(0) % across).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    inside = (rows[:, None] < m) & (columns[None, :] < n)
+    x = tl.load(x_ptr + rows[:, None] * x_row + columns[None, :] * x_column, mask=inside)
+    y = y_ptr + columns[:, None] * y_row + rows[None, :] * y_column
+    tl.store(y, tl.trans(x), mask=(columns[:, None] < n) & (rows[None, :] < m))
+
+
+def naive(x: torch.Tensor, y: torch.Tensor, *, block: int) -> None:
+    """One program per ``block`` elements of a row. Raises ``ValueError`` unless ``y`` has the shape of ``x.T``."""
+    m, n = _extents(x, y)
+    if x.numel():
+        grid = (m * ceil_div(n, block),)
+        _transpose_naive[grid](x, y, n, *x.stride(), *y.stride(), BLOCK=block)
+
+
+def tiled(x: torch.Tensor, y: torch.Tensor, *, block: int) -> None:
+    """Tiles of ``block`` x ``block``. Raises ``ValueError`` unless ``y`` has the shape of ``x.T``."""
+    m, n = _extents(x, y)
+    if x.numel():
+        grid = (ceil_div(m, block) * ceil_div(n, block),)
+        _transpose_tiled[grid](x, y, m, n, *x.stride(), *y.stride(), BLOCK=block)
+
+
+def _extents(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int]:
+    m, n = x.shape
+    require(y.shape == (n, m), f"the transpose of {m} x {n} is not {' x '.join(map(str, y.shape))}")
+    return m, n

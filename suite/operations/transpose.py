@@ -1,0 +1,99 @@
+"""y[n, m] = x[m, n] transposed: nothing is computed, and one of the two sides runs against the rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_roofline.contract import (
+    Argument,
+    Bound,
+    Computed,
+    Floor,
+    Kernel,
+    Memory,
+    Operation,
+    Role,
+    Shapes,
+    Tolerance,
+    Traffic,
+    Work,
+)
+from pytest_roofline.dtypes import DType
+from pytest_roofline.ids import Shape
+from pytest_roofline.shapes import matrices
+from suite.bounds import finite_magnitude
+
+if TYPE_CHECKING:
+    import torch
+
+DTYPES = ("f32", "f16")
+SECTOR = 32  # bytes of the smallest transfer between the level-1 caches and L2
+
+
+def reference(x: torch.Tensor) -> dict[str, torch.Tensor]:
+    return {"y": x.t().contiguous()}
+
+
+def work(shape: Shape, dtype: DType) -> Work:
+    matrix = shape.size * dtype.operand.itemsize
+    return Work({}, Traffic(read=matrix, write=matrix))
+
+
+def scattered_stores(shape: Shape, dtype: DType) -> tuple[Traffic, ...]:
+    """Every element is stored by itself, a row away from its neighbour in the warp: a sector each."""
+    return (Traffic(shape.size * dtype.operand.itemsize, shape.size * SECTOR, Memory.L2),)
+
+
+def exact(computed: Computed) -> dict[str, Bound]:
+    return {"y": Bound(0 * finite_magnitude(computed.outputs["y"]), signed_zero=True)}
+
+
+OPERATION = Operation(
+    name="transpose",
+    summary="y = x transposed",
+    arguments=(
+        Argument("x", Role.IN, lambda dims: dims, pitched=True, transposable=True),
+        Argument("y", Role.OUT, lambda dims: dims[::-1], pitched=True),
+    ),
+    reference=reference,
+    work=work,
+    tolerance=Tolerance(exact, "values are moved, not computed"),
+    shapes=Shapes(
+        drawn=lambda tile: matrices(tile, lambda shape: max(shape.dims), transposable=True),
+        # 4096 x 4096 has published A100 figures; 4097 x 8191 fits no tile and aligns no row.
+        sweep=("8192x8192", "4096x4096", "4097x8191", "8192x8000.p8224"),
+        representative=("4096x4096",),
+        counted=("64x64", "33x65", "64x64.p72", "31x100.o1.p104", "32x48.t", "1x100", "0x5"),
+        full=("100000x64", "64x100000", "8192x8192.t", "8192x8192.o1"),
+    ),
+    kernels=(
+        Kernel("triton", "naive", "kernels_triton.transpose:naive", DTYPES, options={"block": 256}, tile=(4, 256)),
+        Kernel(
+            "triton",
+            "tiled",
+            "kernels_triton.transpose:tiled",
+            DTYPES,
+            options={"block": 64},
+            tile=(64, 64),
+            best=True,
+        ),
+        Kernel("cuda", "naive", "kernels_cuda.transpose:naive", DTYPES, tile=(8, 32), model=scattered_stores),
+        Kernel("cuda", "shared_padded", "kernels_cuda.transpose:shared_padded", DTYPES, tile=(32, 32)),
+        Kernel(
+            "cuda",
+            "vectorised",
+            "kernels_cuda.transpose:vectorised",
+            DTYPES,
+            tile=(64, 64),
+            floors=(Floor("h200", 0.70, "4.0 TB/s of 4.8 were measured with such a tile at 8192^2 f32", 8192 * 8000),),
+            best=True,
+        ),
+        Kernel("torch", "copy", "suite.peers:torch_transpose", ("f32",), peer=True),
+    ),
+    depth=lambda dims: 0,
+    absent={
+        ("triton", "shared_padded"): "Triton lays out shared memory itself; tiled is the nearest form",
+        ("triton", "vectorised"): "Triton chooses the width of accesses itself; tiled is the nearest form",
+        ("cuda", "tiled"): "shared_padded and vectorised are its two rungs in CUDA C++",
+    },
+)
