@@ -109,12 +109,16 @@ def _ready(case: Case, device: str):  # type: ignore[no-untyped-def]
 
 
 def _enable_interpreter() -> None:
-    try:
-        from pytest_roofline.counting import triton_cpu
+    from pytest_roofline.counting import triton_cpu
 
+    try:
         triton_cpu.enable()
     except ModuleNotFoundError as error:
-        raise UnavailableError(f"{error.name} is not installed: {_how_to_install(str(error.name))}") from error
+        if error.name != "triton":
+            raise
+        raise UnavailableError(f"triton is not installed: {_how_to_install('triton')}") from error
+    except triton_cpu.InterpreterUnavailable as error:
+        raise UnavailableError(str(error)) from error
 
 
 def _how_to_install(package: str) -> str:

@@ -1,0 +1,290 @@
+"""Launches reach the right backend with exactly typed arguments, and bad ones never reach it."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from pytest_roofline import launch  # noqa: E402
+
+KERNELS = """
+template <typename T>
+__global__ void add(const T* x, T* y, int n, float factor) {}
+__global__ void nothing() {}
+"""
+
+
+class CpuModule:
+    """Stands in for ``counting.cuda_cpu`` and records launches."""
+
+    def __init__(self):
+        self.launches = []
+
+    def function(self, name):
+        return lambda *launch: self.launches.append((name, *launch))
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "add.cu"
+    path.write_text(KERNELS)
+    source = launch.Source(path)
+    source.cpu_module = CpuModule()
+    return source
+
+
+@pytest.fixture
+def vectors():
+    return torch.ones(8), torch.ones(8)
+
+
+def test_cpu_tensors_go_to_the_cpu_backend(source, vectors):
+    """Grid and block get three extents, numbers their C types, tensors stay tensors."""
+    x, y = vectors
+    source.function("add<float>")((2,), (32, 4), (x, y, 8, 2), shared_bytes=64)
+    [(name, grid, block, args, shared)] = source.cpu_module.launches
+    assert (name, grid, block, shared) == ("add<float>", (2, 1, 1), (32, 4, 1), 64)
+    assert args[0] is x
+    assert args[1] is y
+    assert (type(args[2]), type(args[3])) == (np.int32, np.float32)
+
+
+def test_an_empty_grid_launches_nothing(source, vectors):
+    """CUDA refuses a grid without blocks; there is nothing to do."""
+    source.function("add<float>")((0,), (32,), (*vectors, 8, 1.0))
+    assert source.cpu_module.launches == []
+
+
+def test_a_kernel_without_tensors_runs_on_this_machine(source, monkeypatch):
+    """Without a tensor to ask, the device is the GPU if there is one."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    source.function("nothing")((1,), (1,), ())
+    assert len(source.cpu_module.launches) == 1
+
+
+def test_the_element_type_of_tensors_is_checked(source, vectors):
+    """A tensor of another type is refused by the parameter's name and both types."""
+    x, _ = vectors
+    with pytest.raises(TypeError, match=r"add.cu:add<float>: parameter float\* y takes a torch.float32.*torch.float64"):
+        source.function("add<float>")((1,), (1,), (x, x.double(), 8, 1.0))
+    with pytest.raises(TypeError, match=r"parameter __half\* x takes a torch.float16.*torch.float32"):
+        source.function("add<__half>")((1,), (1,), (x, x, 8, 1.0))
+
+
+def test_numbers_are_no_pointers_and_tensors_no_numbers(source, vectors):
+    """Both mistakes are named by parameter."""
+    x, y = vectors
+    with pytest.raises(TypeError, match=r"float\* x takes a torch.float32 tensor, got int"):
+        source.function("add<float>")((1,), (1,), (0, y, 8, 1.0))
+    with pytest.raises(TypeError, match="parameter int n: got tensor"):
+        source.function("add<float>")((1,), (1,), (x, y, x, 1.0))
+
+
+def test_integers_are_range_checked(source, vectors):
+    """An element count that needs 64 bits does not slip into an int."""
+    with pytest.raises(OverflowError, match=r"add<float>: parameter int n: 4294967296 does not fit"):
+        source.function("add<float>")((1,), (1,), (*vectors, 2**32, 1.0))
+
+
+def test_the_number_of_arguments_is_checked(source, vectors):
+    """The message shows the signature."""
+    with pytest.raises(ValueError, match=r"2 arguments for 4 parameters \(float\* x, float\* y, int n, float factor\)"):
+        source.function("add<float>")((1,), (1,), vectors)
+
+
+def test_an_unknown_kernel_names_the_file(source):
+    """The message names the file and what is in it."""
+    with pytest.raises(ValueError, match=r"add.cu: no kernel 'sub'; there are add, nothing"):
+        source.function("sub")((1,), (1,), ())
+
+
+@pytest.mark.parametrize(
+    ("grid", "block", "message"),
+    [
+        ((), (1,), "a grid has one to three extents"),
+        ((1, 1, 1, 1), (1,), "a grid has one to three extents"),
+        ((1, 65536), (1,), "the grid .* leaves CUDA's limits"),
+        ((2**31,), (1,), "the grid .* leaves CUDA's limits"),
+        ((-1,), (1,), "the grid .* leaves CUDA's limits"),
+        ((1,), (1, 1, 65), "the block .* leaves CUDA's limits"),
+        ((1,), (64, 32), "a block has 1 to 1024 threads"),
+        ((1,), (0,), "a block has 1 to 1024 threads"),
+    ],
+)
+def test_grids_and_blocks_are_checked(source, grid, block, message):
+    """What CUDA would refuse without saying why is refused with the reason."""
+    with pytest.raises(ValueError, match=message):
+        source.function("nothing")(grid, block, ())
+
+
+def test_tensors_on_several_devices_are_refused(source):
+    """The message names the devices."""
+    with pytest.raises(ValueError, match="several devices: cpu, meta"):
+        source.function("add<float>")((1,), (1,), (torch.ones(8), torch.ones(8, device="meta"), 8, 1.0))
+
+
+def test_without_a_cpu_backend_the_reason_is_given(tmp_path, monkeypatch):
+    """A machine that cannot run CUDA C++ is told apart from a broken kernel."""
+    monkeypatch.setitem(sys.modules, "pytest_roofline.counting.cuda_cpu", None)
+    path = tmp_path / "add.cu"
+    path.write_text(KERNELS)
+    with pytest.raises(launch.CudaOnCpuUnavailable, match=r"add\.cu: CUDA C.. cannot run on a CPU here"):
+        launch.Source(path).function("nothing")((1,), (1,), ())
+
+
+# The GPU path, with a CuPy that only records: a tensor's address is an address on any device.
+
+
+class CompileError(Exception):
+    pass
+
+
+class FakeKernel:
+    max_dynamic_shared_size_bytes = 0
+
+    def __init__(self, cupy, name):
+        self.cupy, self.name = cupy, name
+
+    def __call__(self, grid, block, args, shared_mem):
+        self.cupy.launches.append((self.name, grid, block, args, shared_mem, list(self.cupy.entered)))
+
+
+class FakeCupy(types.ModuleType):
+    """As much of CuPy as a launch touches."""
+
+    def __init__(self, *, with_from_external):
+        super().__init__("cupy")
+        self.launches, self.modules, self.entered, self.broken = [], [], [], False
+        streams = types.SimpleNamespace()
+        if with_from_external:
+            streams.from_external = lambda obj: self.entering(("stream", obj.__cuda_stream__()))
+        self.cuda = types.SimpleNamespace(
+            Stream=streams,
+            ExternalStream=lambda handle: self.entering(("external", handle)),
+            Device=lambda index: self.entering(("device", index)),
+            compiler=types.SimpleNamespace(CompileException=CompileError),
+        )
+
+    def entering(self, what):
+        cupy = self
+
+        class Context:
+            def __enter__(self):
+                cupy.entered.append(what)
+
+            def __exit__(self, *error):
+                cupy.entered.pop()
+
+        return Context()
+
+    def RawModule(self, **arguments):  # noqa: N802
+        self.modules.append(arguments)
+        return types.SimpleNamespace(get_function=self.get_function)
+
+    def get_function(self, name):
+        if self.broken:
+            raise CompileError("add.cu(3): error: identifier is undefined")
+        return FakeKernel(self, name)
+
+
+@pytest.fixture(params=[True, False], ids=["from_external", "ExternalStream"])
+def cupy(request, monkeypatch):
+    fake = FakeCupy(with_from_external=request.param)
+    monkeypatch.setitem(sys.modules, "cupy", fake)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: types.SimpleNamespace(cuda_stream=77))
+    launch._stream.cache_clear()
+    yield fake
+    launch._stream.cache_clear()
+
+
+@pytest.fixture
+def on_gpu(monkeypatch):
+    """Pretend that tensors live on the GPU number ``device``."""
+    state = types.SimpleNamespace(device=1)
+    monkeypatch.setattr(launch.Function, "_device", lambda self, values: torch.device("cuda", state.device))
+    return state
+
+
+def test_gpu_launches_go_to_torchs_stream_and_device(source, vectors, cupy, on_gpu):
+    """The kernel runs on the tensors' device and torch's current stream, and gets addresses."""
+    x, y = vectors
+    source.function("add<float>")((2,), (32,), (x, y, 8, 2.0))
+    [(name, grid, block, args, shared, entered)] = cupy.launches
+    assert (name, grid, block, shared) == ("add<float>", (2, 1, 1), (32, 1, 1), 0)
+    assert [int(a) for a in args[:2]] == [x.data_ptr(), y.data_ptr()]
+    assert [type(a) for a in args] == [np.uintp, np.uintp, np.int32, np.float32]
+    stream = ("stream", (0, 77)) if hasattr(cupy.cuda.Stream, "from_external") else ("external", 77)
+    assert entered == [("device", 1), stream]
+    assert cupy.entered == []
+
+
+def test_a_kernel_is_compiled_once_per_device(source, vectors, cupy, on_gpu):
+    """The second launch on a device compiles nothing."""
+    for on_gpu.device in (0, 0, 1, 1, 0):
+        source.function("add<float>")((1,), (1,), (*vectors, 8, 1.0))
+    assert len(cupy.modules) == 2
+    assert all(m["name_expressions"] == ("add<float>",) for m in cupy.modules)
+
+
+def test_large_shared_memory_is_opted_into_before_the_launch(source, vectors, cupy, on_gpu):
+    """Up to 48 KiB need no permission; more is set on the kernel, and only raised."""
+    function = source.function("add<float>")
+    allowed = []
+    for wanted in (48 * 1024, 100_000, 60_000, 120_000):
+        function((1,), (1,), (*vectors, 8, 1.0), shared_bytes=wanted)
+        allowed.append(function._kernels[1].max_dynamic_shared_size_bytes)
+    assert allowed == [0, 100_000, 100_000, 120_000]
+    assert [entry[4] for entry in cupy.launches] == [48 * 1024, 100_000, 60_000, 120_000]
+
+
+def test_compile_errors_name_the_file_and_show_the_log(source, vectors, cupy, on_gpu):
+    """The compiler's own words are in the message."""
+    cupy.broken = True
+    with pytest.raises(launch.CudaCompileError, match=r"(?s)add.cu: add<float> does not compile.*is undefined"):
+        source.function("add<float>")((1,), (1,), (*vectors, 8, 1.0))
+
+
+def test_a_changed_header_changes_the_compiled_text(tmp_path, cupy, on_gpu):
+    """CuPy caches by text and does not look into includes; a stale kernel would be measured otherwise."""
+    (tmp_path / "outer.cuh").write_text('#include "inner.cuh"\n')
+    path = tmp_path / "k.cu"
+    path.write_text('#include "outer.cuh"\n#include <cuda_fp16.h>\n__global__ void k() {}\n')
+    for content in ("int a;", "int b;"):
+        (tmp_path / "inner.cuh").write_text(content)
+        launch.Source(path).function("k")((1,), (1,), ())
+    first, second = (module["code"] for module in cupy.modules)
+    assert first != second
+
+
+def test_compiler_options_reach_the_compiler(tmp_path, cupy, on_gpu):
+    """The file's folder is searched for headers, and a source's own options come last."""
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k() {}\n")
+    launch.Source(path, options=("-DWIDTH=4",)).function("k")((1,), (1,), ())
+    assert cupy.modules[0]["options"][-2:] == (f"-I{tmp_path}", "-DWIDTH=4")
+
+
+def test_without_cupy_the_message_says_what_to_install(source, vectors, on_gpu, monkeypatch):
+    """A missing CuPy is a ModuleNotFoundError that names it."""
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'pytest-roofline\[cuda13\]'") as caught:
+        source.function("add<float>")((1,), (1,), (*vectors, 8, 1.0))
+    assert caught.value.name == "cupy"
+
+
+def test_helpers():
+    """What launchers compute grids and reject shapes with."""
+    assert [launch.ceil_div(n, 4) for n in (0, 1, 4, 5)] == [0, 1, 1, 2]
+    vector = torch.ones(8)
+    start = launch.misalignment(vector, 16)
+    assert launch.misalignment(vector[1:], 16) == (start + 4) % 16
+    assert launch.c_type(vector.half()) == "__half"
+    with pytest.raises(ValueError, match=r"no CUDA kernel takes torch\.complex64"):
+        launch.c_type(vector.to(torch.complex64))
+    with pytest.raises(ValueError, match="because"):
+        launch.require(False, "because")
