@@ -61,9 +61,15 @@ def missing(state: State) -> list[str]:
     return sorted((stored & expected) - set(state.evidence))
 
 
-def add_item(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Append the item to a benchmark run of a project with operations."""
+def prepare(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Append the item to a benchmark run.
+
+    Raises ``pytest.UsageError`` for baselines or ceilings that cannot be used, before anything has run.
+    """
     state = session.config.stash[KEY]
+    state.verify_baselines()
+    if state.device == "gpu":
+        state.judge  # noqa: B018  (reads or measures the ceilings now)
     wanted = {str(case) for case in state.catalogue.timed(full=state.options.effort == "full")}
     collected = {str(parameter) for item in items if (parameter := _case(item)) is not None}
     state.complete = wanted <= collected

@@ -54,9 +54,9 @@ class _Last:
     def pytest_collection_modifyitems(
         self, session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        """Append the comparison of baselines and cases to a benchmark run."""
+        """Before a benchmark run: refuse what cannot be compared, and append the test of completeness."""
         if config.stash[KEY].options.timing and config.stash[KEY].options.operations:
-            completeness.add_item(session, items)
+            completeness.prepare(session, items)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

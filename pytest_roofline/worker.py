@@ -7,6 +7,7 @@ takes a spawned worker down, never pytest; a GPU context lost in this process se
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -98,6 +99,8 @@ def _ready(case: Case, device: str):  # type: ignore[no-untyped-def]
     backend = case.kernel.backend
     if device == "cpu" and backend == "triton":
         _enable_interpreter()
+    if device == "cpu" and backend == "cuda":
+        _require_host_cuda()
     if device == "cpu" and backend == "cupy":
         raise UnavailableError("CuPy arrays live on a GPU")
     try:
@@ -106,6 +109,15 @@ def _ready(case: Case, device: str):  # type: ignore[no-untyped-def]
         if error.name in ("torch", "triton", "cupy"):
             raise UnavailableError(f"{error.name} is not installed: {_how_to_install(error.name)}") from error
         raise
+
+
+def _require_host_cuda() -> None:
+    try:
+        usable = hasattr(importlib.import_module("pytest_roofline.counting.cuda_cpu"), "load")
+    except ImportError:
+        usable = False
+    if not usable:
+        raise UnavailableError("CUDA C++ kernels need a GPU: this version does not run them on a CPU yet")
 
 
 def _enable_interpreter() -> None:
