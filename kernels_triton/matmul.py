@@ -53,7 +53,7 @@ def _matmul_tiled(
 
 
 def naive(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, block: int, num_warps: int) -> None:
-    """One program per ``block`` x ``block`` elements of ``c``. Raises ``ValueError`` for shapes that do not multiply."""
+    """One program per ``block`` x ``block`` results. Raises ``ValueError`` for shapes that do not multiply."""
     m, n, k = _extents(a, b, c)
     if c.numel():
         grid = (ceil_div(m, block) * ceil_div(n, block),)

@@ -76,10 +76,10 @@ class Source:
     def cpu_module(self) -> Any:
         """The file compiled for this machine's CPU. Raises :class:`CudaOnCpuUnavailable`."""
         try:
-            from pytest_roofline.counting import cuda_cpu
+            from pytest_roofline.counting.cuda_cpu import load
         except ImportError as error:
             raise CudaOnCpuUnavailable(f"{self.path.name}: CUDA C++ cannot run on a CPU here ({error})") from error
-        return cuda_cpu.load(self.path, options=self.options)
+        return load(self.path, options=self.options)
 
 
 class Function:

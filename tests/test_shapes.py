@@ -55,7 +55,7 @@ LAYOUTS = matrices((16, 16), lambda shape: max(shape.dims), transposable=True)
         lambda s: s.dims[0] > 16 and s.dims[1] in (1, 2),
         lambda s: s.dims[1] > 16 and s.dims[0] in (1, 2),
         lambda s: 0 in s.dims,
-        lambda s: s.dims == (16, 17),
+        lambda s: s.dims[0] == 16 and s.dims[1] % 16 == 1,
         lambda s: s.offset == 15,
         lambda s: s.pitch is not None and s.pitch > max(s.dims) > 0,
         lambda s: s.transposed and s.size > 0,

@@ -1,0 +1,162 @@
+"""The house rules that let one more operation cost four files: one name everywhere, nothing silently missing."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from pytest_roofline import signature
+from pytest_roofline.contract import Kernel, Operation
+from pytest_roofline.discovery import discover
+from pytest_roofline.dtypes import DType
+from pytest_roofline.ids import CaseId, Shape
+
+ROOT = Path(__file__).parents[1]
+LANGUAGES = ("triton", "cuda")
+CATALOGUE = discover(ROOT, ["suite/operations"])
+OPERATIONS = [entry.operation for entry in CATALOGUE.loaded]
+KERNELS = [(operation, kernel) for operation in OPERATIONS for kernel in operation.kernels]
+
+each_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: o.name)
+each_kernel = pytest.mark.parametrize(
+    ("operation", "kernel"), KERNELS, ids=[f"{o.name}-{k.backend}-{k.variant}" for o, k in KERNELS]
+)
+
+
+def launcher_file(kernel: Kernel) -> Path:
+    """The file that defines a launcher, found without importing it."""
+    module = ROOT.joinpath(*kernel.launcher.partition(":")[0].split("."))
+    return module / "__init__.py" if module.is_dir() else module.with_suffix(".py")
+
+
+def launcher(kernel: Kernel) -> ast.FunctionDef:
+    name = kernel.launcher.partition(":")[2]
+    for node in ast.parse(launcher_file(kernel).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            return node
+    raise AssertionError(f"{launcher_file(kernel)} defines no {name}")
+
+
+def test_every_operation_file_loads():
+    """A file that cannot be loaded is reported here, too."""
+    assert [f"{broken.path.name}: {broken.error}" for broken in CATALOGUE.broken] == []
+    assert OPERATIONS
+
+
+@each_operation
+def test_every_variant_exists_in_both_languages_or_says_why_not(operation: Operation):
+    """Nothing is silently missing, and no reason outlives its absence."""
+    present = {(k.backend, k.variant) for k in operation.kernels}
+    variants = {k.variant for k in operation.kernels if k.backend in LANGUAGES}
+    wanted = {(language, variant) for language in LANGUAGES for variant in variants}
+    assert wanted - present == set(operation.absent)
+    assert all(operation.absent.values())
+    assert {backend for backend, _ in present} >= set(LANGUAGES)
+
+
+@each_kernel
+def test_every_launcher_takes_what_its_operation_declares(operation: Operation, kernel: Kernel):
+    """Its file exists, and its parameters are the operation's arguments, then options and workspace by keyword."""
+    parameters = launcher(kernel).args
+    assert [a.arg for a in parameters.args] == [a.name for a in operation.arguments]
+    shape, dtype = Shape.parse(operation.shapes.counted[0]), DType.parse(kernel.dtypes[0])
+    workspace = kernel.workspace(shape, dtype) if kernel.workspace else ()
+    assert {a.arg for a in parameters.kwonlyargs} == {*kernel.options, *(buffer.name for buffer in workspace)}
+
+
+@each_kernel
+def test_kernels_live_where_their_operation_says(operation: Operation, kernel: Kernel):
+    """One name everywhere: operation, Triton file, CUDA folder."""
+    folder = {"triton": "kernels_triton", "cuda": "kernels_cuda"}.get(kernel.backend)
+    module = kernel.launcher.partition(":")[0]
+    assert module == (f"{folder}.{operation.name}" if folder else "suite.peers")
+    assert kernel.peer == (folder is None)
+
+
+def test_every_kernel_file_belongs_to_an_operation():
+    """A kernel that no operation declares would be checked by nobody."""
+    names = {operation.name for operation in OPERATIONS}
+    triton = {p.stem for p in (ROOT / "kernels_triton").glob("*") if not p.name.startswith("_")}
+    cuda = {p.name for p in (ROOT / "kernels_cuda").iterdir() if not p.name.startswith("_")}
+    assert (triton, cuda) == (names, names)
+
+
+@each_operation
+def test_every_cuda_source_is_one_rung(operation: Operation):
+    """A .cu file holds the idea of the variant whose name it bears, and its kernels bear the operation's name."""
+    sources = list((ROOT / "kernels_cuda" / operation.name).glob("*.cu"))
+    assert {s.stem for s in sources} == {k.variant for k in operation.kernels if k.backend == "cuda"}
+    for source in sources:
+        kernels = signature.parse(source.read_text(encoding="utf-8"))
+        assert kernels
+        assert all(name.startswith(operation.name) for name in kernels)
+
+
+@each_operation
+def test_one_best_variant_per_language(operation: Operation):
+    """The size sweep runs for one variant of each language; a peer is no rung of a ladder."""
+    best = [k.backend for k in operation.kernels if k.best]
+    assert sorted(best) == sorted(LANGUAGES)
+    assert not any(k.peer and (k.best or k.floors) for k in operation.kernels)
+
+
+def test_ids_are_unique_and_read_back():
+    """An id is test name, baseline key and report row at once."""
+    cases = CATALOGUE.timed(full=True) + CATALOGUE.counted()
+    texts = {str(case) for case in cases}
+    assert len({str(c) for c in CATALOGUE.timed(full=True)}) == len(CATALOGUE.timed(full=True))
+    for text in texts:
+        assert str(CaseId.parse(text)) == text
+        assert str(CATALOGUE.case(text)) == text
+
+
+def test_a_default_run_stays_short():
+    """At most 400 timed cases, at most 100 of one operation; the full list holds the default one."""
+    timed, full = CATALOGUE.timed(), CATALOGUE.timed(full=True)
+    assert len(timed) <= 400
+    assert max(sum(case.operation is operation for case in timed) for operation in OPERATIONS) <= 100
+    assert {str(c) for c in timed} <= {str(c) for c in full}
+
+
+def test_counted_shapes_are_small():
+    """Counting costs tens of nanoseconds per access: at most 2^18 elements, or multiplications, per case."""
+    assert max(case.shape.size for case in CATALOGUE.counted()) <= 1 << 18
+
+
+@each_operation
+def test_counted_shapes_have_the_classes_of_timed_ones(operation: Operation):
+    """Wherever a timed shape is shifted, pitched or transposed, a counted one is, too; and one is empty."""
+
+    def classes(texts: tuple[str, ...]) -> set[str]:
+        shapes = [Shape.parse(text) for text in texts]
+        return {
+            kind
+            for s in shapes
+            for kind, holds in (("o", s.offset), ("p", s.pitch is not None), ("t", s.transposed))
+            if holds
+        }
+
+    lists = operation.shapes
+    assert classes(lists.sweep + lists.representative + lists.full) <= classes(lists.counted)
+    assert any(Shape.parse(text).size == 0 for text in lists.counted)
+
+
+@each_operation
+def test_rejected_shapes_have_a_reason(operation: Operation):
+    """A kernel that takes no timed shape at all would never be timed."""
+    for kernel in operation.kernels:
+        for dtype in kernel.dtypes:
+            assert any(c.kernel is kernel and str(c.dtype) == dtype for c in operation.cases("timed"))
+
+
+@each_operation
+def test_models_move_at_least_something(operation: Operation):
+    """Work and traffic models are positive counts for every listed case that is not empty."""
+    for case in [*operation.cases("timed"), *operation.cases("counted")]:
+        assert all(count >= 0 for count in case.work.operations.values())
+        assert case.work.traffic.total > 0 or case.shape.size == 0
+        for traffic in case.kernel.model(case.shape, case.dtype) if case.kernel.model else ():
+            assert traffic.read >= 0
+            assert traffic.total > 0 or case.shape.size == 0
