@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pytest_roofline import cache
 from pytest_roofline.devices.identify import match
 from pytest_roofline.devices.record import keys
 from pytest_roofline.evidence import Environment, Timing, from_plain, to_plain
@@ -165,11 +164,7 @@ class Store:
         for case, runs in baseline.measured.items():
             merged.measured.setdefault(case, {}).update(runs)
         merged.published.update(baseline.published)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-            file.write(render(merged))
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
+        cache.write_atomically(path, render(merged).encode())
         return path
 
 

@@ -24,6 +24,7 @@ import numpy as np
 import torch
 
 from pytest_roofline import signature
+from pytest_roofline.nvrtc import compile_kernel
 
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
 BLOCK_LIMIT = (1024, 1024, 64)
@@ -43,10 +44,6 @@ _C_NAMES = {
 
 class CudaOnCpuUnavailable(RuntimeError):  # noqa: N818  (a state of the machine: the worker turns it into a skip)
     """This installation cannot run CUDA C++ on a CPU."""
-
-
-class CudaCompileError(RuntimeError):
-    """A ``.cu`` file does not compile; the message holds the compiler's log."""
 
 
 class Source:
@@ -107,7 +104,7 @@ class Function:
 
         ``grid`` (blocks) and ``block`` (threads) have one to three extents, ``args`` one entry per parameter,
         ``shared_bytes`` is dynamic shared memory. Raises ``ValueError`` (extents, number or devices of arguments),
-        ``TypeError`` and ``OverflowError`` (an argument against its parameter), :class:`CudaCompileError`.
+        ``TypeError`` and ``OverflowError`` (an argument against its parameter), :class:`nvrtc.CudaCompileError`.
         """
         grid3, block3 = _extents("grid", grid, GRID_LIMIT), _extents("block", block, BLOCK_LIMIT)
         if not 0 < math.prod(block3) <= 1024:
@@ -162,16 +159,13 @@ class Function:
             kernel(grid, block, raw, shared_mem=shared_bytes)
 
     def _compile(self, cupy: Any, index: int) -> Any:
-        """The kernel for the current device, whose number is ``index``."""
-        path, text = self.source.path, self.source.text
-        options = ("-std=c++17", f"-I{path.parent}", *self.source.options)
-        # CuPy's disk cache is keyed by text and does not follow includes: their fingerprint becomes part of the text.
-        code = f'#line 1 "{path.name}"\n{text}\n// headers {_fingerprint(path, text)}\n'
-        module = cupy.RawModule(code=code, options=options, name_expressions=(self.name,))
-        try:
-            self._kernels[index] = module.get_function(self.name)
-        except cupy.cuda.compiler.CompileException as error:
-            raise CudaCompileError(f"{path}: {self.name} does not compile:\n{error}") from error
+        """The kernel for the current device, whose number is ``index``. Raises :class:`nvrtc.CudaCompileError`."""
+        source = self.source
+        arch = f"sm_{cupy.cuda.Device(index).compute_capability}"
+        headers = _fingerprint(source.path, source.text)
+        compiled = compile_kernel(source.path, source.text, self.name, source.options, arch, headers)
+        module = cupy.RawModule(path=str(compiled.path))
+        self._kernels[index] = module.get_function(compiled.symbol)
         return self._kernels[index]
 
 

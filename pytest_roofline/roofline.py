@@ -16,8 +16,6 @@ from pytest_roofline.contract import Memory, Traffic, Work
 from pytest_roofline.devices.ceilings import Ceilings
 from pytest_roofline.devices.record import DeviceRecord
 
-READ_ONLY = 0.1  # below this share of written bytes the read ceiling applies instead of the copy ceiling
-
 
 class Regime(enum.Enum):
     """What limits a case at its bound."""
@@ -137,18 +135,22 @@ def _limit(work: Work, traffic: Sequence[Traffic], record: DeviceRecord) -> Limi
             return None
         limits.append(Limit(item.total / roof, item.level.value, Regime.MEMORY))
     for pipeline, operations in work.operations.items():
+        # A pipeline of unknown rate cannot tighten the bound: the largest of the other times still is one.
         peak = record.peak(pipeline)
-        if peak is None:
-            return None
-        limits.append(Limit(operations / peak, pipeline.value, Regime.COMPUTE))
+        if peak is not None:
+            limits.append(Limit(operations / peak, pipeline.value, Regime.COMPUTE))
     return max(limits, key=lambda limit: limit.seconds)
 
 
-def _measured_limit(work: Work, model: Sequence[Traffic], ceilings: Ceilings) -> Limit | None:
+def _measured_limit(work: Work, model: Sequence[Traffic], ceilings: Ceilings) -> Limit:
     limits = []
     for item in (work.traffic, *(t for t in model if t.level is Memory.DEVICE)):
-        roof = ceilings.read if item.write < READ_ONLY * item.total else ceilings.copy
-        limits.append(Limit(item.total / roof, item.level.value, Regime.MEMORY))
+        # What is read and written in equal parts moves at the copy's rate, what is only read at the read rate.
+        paired = 2 * min(item.read, item.write)
+        seconds = paired / ceilings.copy + (item.total - paired) / (
+            ceilings.read if item.read > item.write else ceilings.copy
+        )
+        limits.append(Limit(seconds, item.level.value, Regime.MEMORY))
     for pipeline, operations in work.operations.items():
         peak = ceilings.peak(pipeline)
         if peak is not None:

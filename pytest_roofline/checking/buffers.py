@@ -49,9 +49,13 @@ class GuardedBuffer:
         aligned = self.arena[: self.arena.numel() // 8 * 8].view(integers)
         aligned.fill_(bits)
 
+    def bits(self) -> torch.Tensor:
+        """``view`` as integers of its own size: equal bits are equal values, NaN and -0.0 included."""
+        return self.view.view(_integers(self.item.itemsize))
+
     def unwritten(self) -> torch.Tensor:
         """Boolean tensor of ``view``'s shape: which elements still hold the poison."""
-        return self.view.view(_integers(self.item.itemsize)) == poison_bits(self.item, self.tag)
+        return self.bits() == poison_bits(self.item, self.tag)
 
     def twin(self, arena: torch.Tensor) -> torch.Tensor:
         """The same view over a copy of the arena."""

@@ -132,7 +132,8 @@ def check(case: Case, launcher: Launcher, device: str, values: str, seed: int) -
     _synchronize(device)
     _stayed_inside(prepared, before)
     worst = expect(prepared).verify(prepared)
-    if case.kernel.deterministic and device != "cpu":
+    interpreted = device == "cpu" and case.kernel.backend in ("triton", "cuda")  # slow, and the same every time
+    if case.kernel.deterministic and not interpreted:
         _repeats(prepared)
     return worst
 
@@ -160,17 +161,15 @@ def _stayed_inside(prepared: Prepared, before: list[torch.Tensor]) -> None:
 
 def _repeats(prepared: Prepared) -> None:
     """A kernel that promises determinism gives the same bits again."""
-    import torch
-
-    first = [b.view.clone() for b in prepared.buffers]
+    first = [b.bits().clone() for b in prepared.buffers]
     prepared.reset()
     prepared.launch()
     for buffer, old in zip(prepared.buffers, first, strict=True):
-        same = buffer.view.contiguous().view(torch.uint8) == old.contiguous().view(torch.uint8)
-        if not bool(same.all()):
+        changed = int((buffer.bits() != old).sum())
+        if changed:
             raise WrongResultError(
-                f"{buffer.name}: two runs on the same input differ in {int((~same).sum())} bytes, "
-                "although the kernel is declared deterministic"
+                f"{buffer.name}: {changed} elements differ between two runs on the same input, although the kernel "
+                "is declared deterministic"
             )
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_roofline import cache
 from pytest_roofline.contract import Pipeline
 from pytest_roofline.evidence import Environment, from_plain, to_plain
 
@@ -41,29 +40,17 @@ class Ceilings:
         return self.peaks.get(pipeline.value)
 
 
-def cache_folder() -> Path:
-    """Where measurements of this machine live: ``PYTEST_ROOFLINE_CACHE``, else the user's cache directory."""
-    chosen = os.environ.get("PYTEST_ROOFLINE_CACHE")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "pytest-roofline"
-
-
 def path_for(device: str, folder: Path | None = None) -> Path:
     """The file of a device, named after what the driver calls it."""
     slug = re.sub(r"[^a-z0-9]+", "_", device.lower()).strip("_")
-    return (folder or cache_folder()) / "ceilings" / f"{slug}.json"
+    return (folder or cache.folder()) / "ceilings" / f"{slug}.json"
 
 
 def save(ceilings: Ceilings, folder: Path | None = None) -> Path:
     """Write the ceilings of a device atomically; returns the file."""
     path = path_for(ceilings.environment.device, folder)
-    path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"schema": SCHEMA, **to_plain(ceilings)}, indent=1, sort_keys=True) + "\n"
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-        file.write(text)
-    os.replace(file.name, path)
+    cache.write_atomically(path, text.encode())
     return path
 
 

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 
 from pytest_roofline.checking import buffers  # noqa: E402
 from pytest_roofline.checking.check import WrongResultError, check  # noqa: E402
+from pytest_roofline.contract import Bound  # noqa: E402
 from pytest_roofline.ids import CaseId  # noqa: E402
 
 
@@ -138,6 +139,29 @@ def test_a_declared_rejection_must_raise(operation):
         raise ValueError("odd rows")
 
     assert run(refusing, refuse) == 0
+
+
+def test_a_kernel_that_promises_determinism_is_run_twice(operation):
+    """Two different right answers from one input break the promise; a kernel without the promise may do so."""
+    import dataclasses
+
+    calls = []
+
+    def alternates(x, y):
+        torch.neg(x, out=y)
+        calls.append(None)
+        y[0, 0] *= 1 if len(calls) % 2 else 1 + 2**-23
+
+    loose = dataclasses.replace(
+        operation,
+        tolerance=dataclasses.replace(
+            operation.tolerance, bound=lambda c: {"y": Bound(torch.ones((), dtype=torch.float64))}
+        ),
+    )
+    with pytest.raises(WrongResultError, match="y: 1 elements differ between two runs on the same input"):
+        run(loose, alternates, "3x1.t")
+    promise = dataclasses.replace(operation.kernels[0], deterministic=False)
+    run(dataclasses.replace(loose, kernels=(promise,)), alternates, "3x1.t")
 
 
 def test_buffers_have_poisons_of_their_own():

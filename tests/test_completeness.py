@@ -1,0 +1,72 @@
+"""Baselines and cases must match: an orphan fails a benchmark run, also without a GPU."""
+
+import json
+
+import pytest
+
+from pytest_roofline.baselines import Baseline, Run, Store
+from pytest_roofline.evidence import Environment
+
+HERE = Environment("NVIDIA H200", "580", "13.0", "3.12", {"torch": "2.11"}, 132, 62914560, machine="abc")
+RUN = Run(-9.0, (1.22e-4, 1.23e-4, 1.234e-4, 1.24e-4, 1.25e-4), 100, 2, 1, "graph_cold", 4e-7)
+RUNS = ("--roofline-on=cpu", "--benchmark-only")
+
+
+def stored(pytester, *cases):
+    """Store a campaign for some cases of negate."""
+    Store(pytester.path / "baselines").save(
+        Baseline("h200", "negate", {"c": HERE}, {case: {"c": RUN} for case in cases})
+    )
+    return pytester
+
+
+def test_a_baseline_with_its_case_passes_and_is_shown(project):
+    """Stored results are compared with the roofline of their device, and nothing claims to be timed here."""
+    result = stored(project(), "negate/host/plain/f32/64x64").runpytest(*RUNS)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        ["*nothing was timed here*", "negate on h200", "*host/plain/f32/64x64*measured, 1 campaign"]
+    )
+
+
+@pytest.mark.parametrize(
+    "case", ["negate/host/gone/f32/64x64", "negate/host/plain/f32/65x65", "negate/host/plain/f16/64x64"]
+)
+def test_an_orphan_fails_by_name(project, case):
+    """A stored case that nothing times any more is an error with the case and the file."""
+    result = stored(project(), case).runpytest(*RUNS)
+    assert result.ret == 1
+    result.assert_outcomes(failed=1, passed=3, deselected=4)
+    result.stdout.fnmatch_lines([f"orphan: {case} in *negate.json is no timed case", "FAILED *roofline-baselines*"])
+
+
+def test_a_damaged_baseline_stops_the_run_before_it_starts(project):
+    """Exit code 4 and the file's name; the file stays as it is."""
+    pytester = stored(project(), "negate/host/plain/f32/64x64")
+    path = pytester.path / "baselines" / "h200" / "negate.json"
+    path.write_text(path.read_text()[:-20])
+    before = path.read_text()
+    result = pytester.runpytest(*RUNS)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*negate.json is no baseline: line *restore it from version control*"])
+    assert path.read_text() == before
+
+
+def test_a_baseline_of_another_device_stops_the_run(project):
+    """Measurements of a H200 in the folder of an A100 are refused."""
+    pytester = stored(project(), "negate/host/plain/f32/64x64")
+    folder = pytester.path / "baselines"
+    data = json.loads((folder / "h200" / "negate.json").read_text())
+    (folder / "a100_sxm4_80gb").mkdir()
+    (folder / "a100_sxm4_80gb" / "negate.json").write_text(json.dumps({**data, "device": "a100_sxm4_80gb"}))
+    result = pytester.runpytest(*RUNS)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*a baseline of another device is refused*"])
+
+
+def test_baselines_may_live_elsewhere(project):
+    """--roofline-baselines names another folder, and the ini option does too."""
+    pytester = stored(project(), "negate/host/gone/f32/1x1")
+    assert pytester.runpytest(*RUNS, "--roofline-baselines=empty").ret == 0
+    (pytester.path / "tox.ini").write_text((pytester.path / "tox.ini").read_text() + "roofline_baselines = none\n")
+    assert pytester.runpytest(*RUNS).ret == 0

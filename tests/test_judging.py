@@ -1,0 +1,184 @@
+"""From evidence to a row: which time counts for what, and which verdict wins."""
+
+import dataclasses
+
+
+import pytest
+from hypothesis import strategies as st
+
+from pytest_roofline.baselines import Baseline, Store, run_of
+from pytest_roofline.contract import (
+    Argument,
+    Bound,
+    Floor,
+    Kernel,
+    Operation,
+    Role,
+    Shapes,
+    Tolerance,
+    Traffic,
+    Work,
+)
+from pytest_roofline.devices.record import load
+from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing
+from pytest_roofline.ids import CaseId, Shape
+from pytest_roofline.judging import Judge
+from pytest_roofline.reports import stored, terminal
+from pytest_roofline.verdict import Kind
+
+HERE = Environment("NVIDIA H200", "580", "13.0", "3.12", {"torch": "2.11"}, 132, 62914560, machine="one")
+N = 10**8
+BOUND = 8 * N / 4.8e12  # 167 us
+FLOORS = (Floor("h200", 0.5, "half was measured"), Floor("h200", 0.8, "most was measured", size=N))
+
+
+def operation(**changes):
+    """y = x on n floats, in one kernel and one peer."""
+    kernels = (
+        Kernel("cuda", "copy", "m:f", ("f32",), best=True, **changes),
+        Kernel("torch", "copy", "m:g", ("f32",), peer=True),
+    )
+    return Operation(
+        "op",
+        "y = x",
+        (Argument("x", Role.IN, lambda d: d), Argument("y", Role.OUT, lambda d: d)),
+        lambda x: {"y": x},
+        lambda shape, dtype: Work({}, Traffic(4 * shape.size, 4 * shape.size)),
+        Tolerance(lambda c: {"y": Bound(None)}, ""),
+        Shapes(lambda tile: st.just(Shape((1,))), (str(N),), (), ()),
+        kernels,
+    )
+
+
+def evidence(seconds, kernel=None, case="op/cuda/copy/f32/100000000", environment=HERE):
+    """A timing of twenty equal samples."""
+    timing = Timing((seconds,) * 20, 1, 1, "graph_cold", 3e-8, 1e-6, 4e-7, kernel)
+    return Evidence(case, Outcome.OK, timing=timing, environment=environment)
+
+
+@pytest.fixture
+def judge(tmp_path):
+    """A judge of a H200 without baselines."""
+    return Judge(Store(tmp_path), load("h200"), None)
+
+
+def row(judge, seconds, variant="cuda/copy", kernel=None, environment=HERE, **changes):
+    """The row of one case."""
+    text = f"op/{variant}/f32/{N}"
+    case = operation(**changes).case(CaseId.parse(text))
+    return judge.row(case, evidence(seconds, kernel, text, environment))
+
+
+def store(judge, seconds, environment=HERE):
+    """Put one campaign into the judge's store."""
+    name, text = f"2026-11-30.{environment.machine}{environment.driver}", f"op/cuda/copy/f32/{N}"
+    timing = evidence(seconds).timing
+    judge.store.save(Baseline("h200", "op", {name: environment}, {text: {name: run_of(timing)}}))
+
+
+def test_a_first_run_is_new_and_has_its_share_of_the_bound(judge):
+    """Without a baseline there are still rates and a bound."""
+    found = row(judge, 200e-6)
+    assert found.verdict.kind is Kind.NEW
+    assert found.assessment.fraction(found.seconds) == pytest.approx(BOUND / 200e-6)
+    assert found.rates.bytes_per_second == pytest.approx(4e12)
+    assert found.plain()["fraction_of_bound"] == pytest.approx(BOUND / 200e-6)
+
+
+def test_the_roofline_uses_the_kernels_own_time_and_the_verdict_the_brackets(judge):
+    """A CUPTI duration stands for short kernels in the roofline only."""
+    store(judge, 200e-6)
+    found = row(judge, 200e-6, kernel=180e-6)
+    assert (found.seconds, found.from_cupti, found.verdict.kind) == (180e-6, True, Kind.SAME)
+    assert found.summary.seconds == pytest.approx(200e-6)
+
+
+def test_a_slowdown_against_the_same_environment_is_a_regression(judge):
+    """10 % over the stored run."""
+    store(judge, 200e-6)
+    assert row(judge, 220e-6).verdict.kind is Kind.REGRESSION
+
+
+def test_runs_of_another_driver_are_not_silently_compared(judge):
+    """With only another driver's runs stored the environment is named; with one of ours, only that one counts."""
+    store(judge, 180e-6, dataclasses.replace(HERE, driver="570"))
+    found = row(judge, 200e-6)
+    assert found.verdict.kind is Kind.ENVIRONMENT
+    assert "driver 570 -> 580" in found.verdict.sentence
+    store(judge, 200e-6)
+    assert row(judge, 200e-6).verdict.kind is Kind.SAME
+
+
+def test_more_than_the_datasheet_allows_is_impossible(judge):
+    """Even a first run cannot be faster than the roof."""
+    assert row(judge, 0.9 * BOUND).verdict.kind is Kind.IMPOSSIBLE
+
+
+@pytest.mark.parametrize(("share", "kind"), [(0.79, Kind.BELOW_FLOOR), (0.81, Kind.NEW)])
+def test_the_floor_that_fits_the_size_counts(judge, share, kind):
+    """The largest size that the problem reaches gives the floor."""
+    assert row(judge, BOUND / share, floors=FLOORS).verdict.kind is kind
+
+
+def test_peers_only_inform(judge):
+    """A library routine never fails a run."""
+    found = row(judge, 0.9 * BOUND, "torch/copy")
+    assert (found.verdict.kind, found.verdict.fails(strict=True)) == (Kind.INFORMATION, False)
+
+
+def test_an_unknown_gpu_has_rates_but_no_percentage(tmp_path):
+    """No record, no bound, no verdict from one."""
+    found = row(Judge(Store(tmp_path), None, None), 1e-12)
+    assert found.assessment.fraction(found.seconds) is None
+    assert found.verdict.kind is Kind.NEW
+
+
+def test_throttled_evidence_is_invalid(judge):
+    """Never the same, never stored."""
+    case = operation().case(CaseId.parse(f"op/cuda/copy/f32/{N}"))
+    found = judge.row(case, Evidence(str(case), Outcome.INVALID, "HwThermalSlowdown"))
+    assert found.verdict.kind is Kind.INVALID
+    assert found.verdict.fails()
+
+
+def test_the_terminal_section_has_a_line_per_case_worst_first(judge):
+    """A failing case leads, peers give a ratio, the sentence of a failure is printed, and lines fit 80 columns."""
+    rows = [row(judge, 250e-6, "torch/copy"), row(judge, 500e-6, floors=FLOORS)]
+    lines = terminal.section(rows)
+    assert lines[1] == "op: y = x"
+    assert lines[3].split() == ["cuda/copy/f32/100000000", "500", "us", "1.6", "TB/s", "33.3%", "0.50", "below_floor"]
+    assert lines[4].split() == ["torch/copy/f32/100000000", "250", "us", "3.2", "TB/s", "66.7%", "-", "peer"]
+    assert lines[5].startswith("  below_floor: op/cuda/copy/f32/100000000: 33.3 % of the bound, its floor is 80 %")
+    assert all(len(line) <= 80 for line in lines[:5])
+    assert terminal.totals(rows) == "2 cases timed: 1 peer, 1 below_floor"
+
+
+def test_short_kernels_and_overhead_are_marked(judge):
+    """An asterisk for CUPTI times, ovh for cases below the launch floor, each explained once."""
+    case = operation().case(CaseId.parse("op/cuda/copy/f32/1024"))
+    rows = [judge.row(case, evidence(1.3e-6, 1.2e-6))]
+    text = "\n".join([*terminal.section(rows), *terminal.footnotes(rows)])
+    assert "1.2 us*" in text
+    assert " ovh " in text
+    assert "*: kernel duration from CUPTI" in text
+    assert "ovh: overhead-bound" in text
+
+
+def test_stored_results_are_shown_with_bound_and_provenance(judge, tmp_path):
+    """What a machine without a GPU prints: time, share of the bound, and that it was measured elsewhere."""
+    from pytest_roofline.discovery import Catalogue, LoadedOperation
+
+    store(judge, 200e-6)
+    catalogue = Catalogue(tmp_path, (LoadedOperation(operation(), "op", tmp_path / "op.py"),), ())
+    lines = stored.lines(judge.store.load_all("h200"), catalogue)
+    assert lines[1] == "op on h200"
+    assert lines[3].split() == ["cuda/copy/f32/100000000", "200.00", "us", "83.3%", "measured,", "1", "campaign"]
+    assert stored.lines([], catalogue) == ["no results are stored"]
+
+
+def test_names_too_long_for_a_column_keep_both_ends(judge):
+    """The variant and the shape stay readable."""
+    long = dataclasses.replace(operation(), name="operation_with_a_long_name")
+    case = long.case(CaseId.parse("operation_with_a_long_name/cuda/copy/f32/100000000.o1"))
+    (line,) = [x for x in terminal.section([judge.row(case, evidence(2e-4))]) if "cuda" in x]
+    assert "cuda/copy/f32/100000000.o1" in line
