@@ -33,6 +33,12 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     return selection.header(config.stash[KEY])
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Refuse wrong directories and cases before anything is collected."""
+    session.config.stash[KEY].verify()
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrize every test that asks for ``roofline_case``."""
     if "roofline_case" in metafunc.fixturenames:

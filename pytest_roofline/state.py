@@ -88,6 +88,13 @@ class State:
         except BaselineError as error:
             raise pytest.UsageError(str(error)) from error
 
+    def verify(self) -> None:
+        """See that the operations' directories and the cases asked for exist. Raises ``pytest.UsageError``."""
+        if self.options.operations:
+            for wanted in self.options.cases:
+                self._reproduced(wanted)
+            self.catalogue  # noqa: B018  (loaded here, so that a wrong directory stops the run)
+
     def prepare_interpreter(self) -> None:
         """Without a GPU Triton must know that it interprets before anything imports it."""
         if self.device == "cpu" and "triton" not in sys.modules:

@@ -68,5 +68,5 @@ def test_baselines_may_live_elsewhere(project):
     """--roofline-baselines names another folder, and the ini option does too."""
     pytester = stored(project(), "negate/host/gone/f32/1x1")
     assert pytester.runpytest(*RUNS, "--roofline-baselines=empty").ret == 0
-    (pytester.path / "tox.ini").write_text((pytester.path / "tox.ini").read_text() + "roofline_baselines = none\n")
+    (pytester.path / "tox.ini").write_text((pytester.path / "tox.ini").read_text() + "\nroofline_baselines = none\n")
     assert pytester.runpytest(*RUNS).ret == 0

@@ -50,8 +50,8 @@ def test_a_wrong_value_is_a_usage_error_that_names_it(project, option, message):
 def test_a_case_that_does_not_exist_is_refused(project, case, message):
     """--roofline-case with an unknown case says what exists and runs nothing."""
     result = project().runpytest(CPU, f"--roofline-case={case}")
-    assert result.ret != 0
-    result.stdout.fnmatch_lines([message])
+    assert result.ret == USAGE
+    result.stderr.fnmatch_lines([message])
 
 
 def test_case_runs_exactly_the_checks_it_names(project):
@@ -97,8 +97,8 @@ def test_a_missing_operations_directory_is_a_usage_error(pytester, imported_once
     pytester.makeini("[pytest]\naddopts = -p pytest_roofline.plugin\nroofline_operations = nowhere\n")
     pytester.makepyfile("def test_one(roofline_case): pass")
     result = pytester.runpytest(CPU)
-    assert result.ret != 0
-    result.stdout.fnmatch_lines(["*roofline_operations names 'nowhere'*"])
+    assert result.ret == USAGE
+    result.stderr.fnmatch_lines(["*roofline_operations names 'nowhere'*"])
 
 
 @pytest.mark.parametrize("mark", ["", "'hot'", "'drawn', 'timed'", "which='drawn'"])

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from pytest_roofline.judging import Row
+from pytest_roofline.roofline import Regime
 from pytest_roofline.verdict import FAILING, WARNING, Kind
 
-_LABEL = {Kind.INFORMATION: "peer"}
+_LABEL = {Kind.INFORMATION: "peer", Kind.STALE_CEILING: "stale"}
+_NAME = 30  # columns of a case's name, so that a line has 80
 
 
 def section(rows: Sequence[Row], *, verbose: bool = False) -> list[str]:
@@ -17,7 +19,7 @@ def section(rows: Sequence[Row], *, verbose: bool = False) -> list[str]:
     for operation in dict.fromkeys(row.case.operation.name for row in rows):
         mine = [row for row in rows if row.case.operation.name == operation]
         lines += ["", f"{operation}: {mine[0].case.operation.summary}"]
-        lines.append(f"  {'case':33} {'time':>9} {'rate':>10} {'bound':>6} {'peer':>5}  verdict")
+        lines.append(f"  {'case':{_NAME}} {'time':>9} {'rate':>12} {'bound':>6} {'peer':>5} verdict")
         lines += [_line(row, _peer_ratio(row, mine)) for row in sorted(mine, key=_order)]
         lines += _sentences(mine, verbose)
     return lines
@@ -31,17 +33,18 @@ def totals(rows: Sequence[Row]) -> str:
 
 def _line(row: Row, ratio: float | None) -> str:
     name = str(row.case).split("/", 1)[1]
-    if len(name) > 33:
-        name = name[:15] + ".." + name[-16:]
-    if row.rates is None:
-        return f"  {name:33} {'-':>9} {'-':>10} {'-':>6} {'-':>5}  {_label(row)}"
-    fraction = row.assessment.fraction(row.seconds)
-    share = f"{100 * fraction:.1f}%" if fraction is not None else "-"
-    if row.assessment.regime.value == "overhead":
-        share = "ovh"
-    peer = f"{ratio:.2f}" if ratio is not None else "-"
-    time = _time(row.seconds) + ("*" if row.from_cupti else " ")
-    return f"  {name:33} {time:>9} {_rate(row):>10} {share:>6} {peer:>5}  {_label(row)}"
+    if len(name) > _NAME:
+        name = name[: _NAME // 2 - 2] + ".." + name[-_NAME // 2 :]
+    time = rate = share = peer = "-"
+    if row.rates is not None:
+        time, rate = _time(row.seconds) + ("*" if row.from_cupti else " "), _rate(row)
+        fraction = row.assessment.fraction(row.seconds)
+        share = f"{100 * fraction:.1f}%" if fraction is not None else "-"
+        if row.assessment.regime is Regime.OVERHEAD:
+            share = "ovh"
+        peer = f"{ratio:.2f}" if ratio is not None else "-"
+    mark = "~" if row.verdict.provisional and not row.case.kernel.peer else " "
+    return f"  {name:{_NAME}} {time:>9} {rate:>12} {share:>6} {peer:>5}{mark}{_label(row)}"
 
 
 def _sentences(rows: Sequence[Row], verbose: bool) -> list[str]:
@@ -57,7 +60,9 @@ def footnotes(rows: Sequence[Row]) -> list[str]:
         lines.append(
             "*: kernel duration from CUPTI, because below 20 us a bracket contains gaps; verdicts use brackets"
         )
-    if any(row.assessment.regime.value == "overhead" for row in rows):
+    if any(row.verdict.provisional for row in rows):
+        lines.append("~: provisional, the baseline has fewer than five campaigns")
+    if any(row.assessment.regime is Regime.OVERHEAD for row in rows):
         lines.append("ovh: overhead-bound, the roof is below the time of an empty launch")
     return lines
 
@@ -82,8 +87,7 @@ def _order(row: Row) -> tuple[int, float]:
 
 
 def _label(row: Row) -> str:
-    label = _LABEL.get(row.verdict.kind, row.verdict.kind.value)
-    return label + (f" (K={row.verdict.campaigns})" if row.verdict.provisional and not row.case.kernel.peer else "")
+    return _LABEL.get(row.verdict.kind, row.verdict.kind.value)
 
 
 def _time(seconds: float) -> str:
@@ -96,7 +100,7 @@ def _time(seconds: float) -> str:
 def _rate(row: Row) -> str:
     assert row.rates is not None
     limit = row.assessment.algorithm or row.assessment.ceiling
-    if limit is not None and limit.regime.value == "compute":
-        return f"{row.rates.operations_per_second / 1e12:.4g} TFLOP/s"
+    if limit is not None and limit.regime is Regime.COMPUTE:
+        return f"{row.rates.operations_per_second / 1e12:.3g} TFLOP/s"
     per_second = row.rates.bytes_per_second
     return f"{per_second / 1e12:.3g} TB/s" if per_second >= 1e12 else f"{per_second / 1e9:.3g} GB/s"
