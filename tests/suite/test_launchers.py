@@ -1,0 +1,183 @@
+"""Launchers choose kernel and grid from the tensors, and refuse what their kernel cannot do."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kernels_cuda import sum, transpose, vector_add  # noqa: E402
+from pytest_roofline.launch import CudaOnCpuUnavailable, Source  # noqa: E402
+
+
+@pytest.fixture
+def launches(monkeypatch):
+    """What the CUDA launchers launch, instead of launching it: (kernel, grid, block, arguments)."""
+    recorded = []
+
+    class Module:
+        def function(self, name):
+            return lambda grid, block, args, shared: recorded.append((name, grid, block, args))
+
+    monkeypatch.setattr(Source, "cpu_module", property(lambda self: Module()))
+    return recorded
+
+
+def shifted(n: int, offset: int, dtype=torch.float32):
+    """A vector that starts ``offset`` elements after a 16-byte boundary."""
+    whole = torch.zeros(n + offset + 16, dtype=dtype)
+    start = -whole.data_ptr() % 16 // whole.element_size() + offset
+    return whole[start : start + n]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+@pytest.mark.parametrize("offset", range(8))
+@pytest.mark.parametrize("n", [1, 3, 7, 8, 15, 16, 17, 1023, 1024, 4099])
+def test_vector_loads_start_at_an_aligned_element(launches, n, offset, dtype):
+    """The head ends at a 16-byte boundary, and every pack and every edge element has a thread."""
+    x, y = shifted(n, offset, dtype), shifted(n, offset, dtype)
+    vector_add.vectorised(x, y)
+    [(name, grid, block, (_, _, length, head))] = launches
+    width = 16 // y.element_size()
+    packs = (int(length) - int(head)) // width
+    threads = grid[0] * block[0]
+    assert "vectorised" in name
+    assert head == n or (y.data_ptr() + int(head) * y.element_size()) % 16 == 0
+    assert head < width
+    assert threads >= packs
+    assert threads >= n - packs * width
+
+
+def test_vectors_that_no_shift_aligns_are_added_one_by_one(launches):
+    """A 128-bit access needs both addresses aligned at once."""
+    vector_add.vectorised(shifted(100, 1), shifted(100, 2))
+    assert [name for name, *_ in launches] == ["vector_add_scalar<float>"]
+
+
+def test_matrices_with_misaligned_rows_are_transposed_by_elements(launches):
+    """A row that starts off a 16-byte boundary, or is strided, goes through the padded tile."""
+    whole = torch.zeros(64, 72)
+    y = torch.zeros(64, 64)
+    for x in (whole[:, :64], whole[:, 1:65], whole.t()[:64, :64], torch.zeros(64, 65)[:, :64]):
+        transpose.vectorised(x, y)
+    names = [name.split("<")[0] for name, *_ in launches]
+    assert names == ["transpose_vectorised"] + 3 * ["transpose_shared_padded"]
+
+
+@pytest.mark.parametrize("launch", [sum.vectorised, sum.grid_stride])
+def test_sums_never_use_more_blocks_than_allowed(launches, launch):
+    """More blocks would only queue up for the one result."""
+    for n in (0, 1, 5000, 100_000):
+        launch(torch.zeros(n), torch.zeros(1), max_blocks=7)
+    grids = [grid[0] for _, grid, *_ in launches]
+    assert max(grids) == 7
+
+
+def test_a_sum_in_one_block_needs_no_second_stage(launches):
+    """One block writes the result itself; several leave theirs in the workspace."""
+    total, partials = torch.zeros(1), torch.zeros(9)
+    sum.two_stage(torch.zeros(100), total, partials=partials)
+    assert [name for name, *_ in launches] == ["sum_blocks<float, float, 256>"]
+    assert launches[0][3][3] is total
+    sum.two_stage(torch.zeros(10_000), total, partials=partials)
+    assert [name for name, *_ in launches[1:]] == ["sum_blocks<float, float, 256>", "sum_partials<float>"]
+    assert launches[1][3][3] is partials
+
+
+def test_a_chain_of_additions_without_an_error_bound_is_refused(launches):
+    """Past 2^23 elements one f32 chain may lose everything that is added; integers lose nothing."""
+    x = torch.zeros(1).expand((1 << 23) + 1)
+    with pytest.raises(ValueError, match="one chain of more than 8388608"):
+        sum.atomic(x, torch.zeros(1))
+    assert launches == []
+
+
+STRIDED = torch.zeros(20)[::2]
+DENSE = torch.zeros(10)
+ONE = torch.zeros(1)
+MATRIX = torch.zeros(3, 4)
+
+REFUSED = [
+    ("vector_add:scalar", (STRIDED, DENSE), {}),
+    ("vector_add:vectorised", (DENSE, STRIDED), {}),
+    ("vector_add:scalar", (DENSE, ONE), {}),
+    ("sum:atomic", (STRIDED, ONE), {}),
+    ("sum:grid_stride", (STRIDED, ONE), {"max_blocks": 4}),
+    ("sum:vectorised", (DENSE, DENSE), {"max_blocks": 4}),
+    ("sum:two_stage", (STRIDED, ONE), {"partials": DENSE}),
+    ("transpose:naive", (MATRIX, MATRIX), {}),
+    ("transpose:shared_padded", (MATRIX, MATRIX), {}),
+    ("transpose:vectorised", (MATRIX, MATRIX), {}),
+    ("matmul:naive", (MATRIX, MATRIX, MATRIX), {}),
+    ("matmul:shared_32", (MATRIX, MATRIX.t(), MATRIX), {}),
+]
+REFUSED_TRITON = [
+    ("vector_add:vector_add", (STRIDED, DENSE), {"block": 512, "num_warps": 4}),
+    ("sum:atomic", (STRIDED, ONE), {"block": 512}),
+    ("sum:two_stage", (STRIDED, ONE), {"block": 512, "num_warps": 4, "partials": DENSE}),
+    ("transpose:naive", (MATRIX, MATRIX), {"block": 64}),
+    ("transpose:tiled", (MATRIX, MATRIX), {"block": 64}),
+    ("matmul:naive", (MATRIX, MATRIX, MATRIX), {"block": 16, "num_warps": 4}),
+    ("matmul:tiled", (MATRIX, MATRIX, MATRIX), {"block": 32, "block_k": 32, "num_warps": 4, "num_stages": 2}),
+]
+
+
+@pytest.mark.parametrize(("launcher", "arguments", "keywords"), REFUSED, ids=[r[0] for r in REFUSED])
+def test_cuda_launchers_refuse_what_does_not_fit(launches, launcher, arguments, keywords):
+    """Strided vectors and shapes that do not belong together are errors, never wrong answers."""
+    module, _, name = launcher.partition(":")
+    with pytest.raises(ValueError, match=r"takes a? ?(two )?dense|is not"):
+        getattr(importlib.import_module(f"kernels_cuda.{module}"), name)(*arguments, **keywords)
+    assert launches == []
+
+
+@pytest.mark.parametrize(("launcher", "arguments", "keywords"), REFUSED_TRITON, ids=[r[0] for r in REFUSED_TRITON])
+def test_triton_launchers_refuse_what_does_not_fit(device, launcher, arguments, keywords):
+    """The same, before anything is launched."""
+    module, _, name = launcher.partition(":")
+    with pytest.raises(ValueError, match=r"takes a? ?(two )?dense|is not"):
+        getattr(importlib.import_module(f"kernels_triton.{module}"), name)(*arguments, **keywords)
+
+
+def integers(n: int, dtype, device: str):
+    """Small whole numbers, whose sums are exact in any order: one element lost or added twice shows."""
+    generator = torch.Generator().manual_seed(n)
+    return torch.randint(-8, 9, (n,), generator=generator).to(device=device, dtype=dtype)
+
+
+LONG = pytest.mark.parametrize("n", [4096, 8192, 8193, 30_000, 65_539])
+DTYPES = pytest.mark.parametrize(
+    ("dtype", "accumulator"),
+    [(torch.float32, torch.float32), (torch.float16, torch.float32), (torch.int32, torch.int32)],
+    ids=["f32", "f16_f32", "i32"],
+)
+
+
+@LONG
+@DTYPES
+def test_a_triton_program_walks_over_many_blocks(device, n, dtype, accumulator):
+    """With fewer programs than blocks every block is still added once: what only huge vectors do otherwise."""
+    from kernels_triton.sum import two_stage
+
+    x = integers(n, dtype, device)
+    total, partials = (torch.full((size,), 99, dtype=accumulator, device=device) for size in (1, 3))
+    two_stage(x, total, block=1024, num_warps=4, partials=partials)
+    assert total.item() == x.long().sum().item()
+
+
+@LONG
+@DTYPES
+@pytest.mark.parametrize("offset", [0, 1, 3])
+@pytest.mark.parametrize("variant", ["grid_stride", "vectorised", "two_stage"])
+def test_a_cuda_block_walks_over_many_tiles(device, variant, offset, n, dtype, accumulator):
+    """With fewer blocks than tiles every element is still added once, the last partial tile and the edges included."""
+    x = integers(n, dtype, device)[offset:]
+    total, partials = (torch.full((size,), 99, dtype=accumulator, device=device) for size in (1, 3))
+    keywords = {"partials": partials} if variant == "two_stage" else {"max_blocks": 3}
+    try:
+        getattr(sum, variant)(x, total, **keywords)
+    except CudaOnCpuUnavailable as reason:
+        pytest.skip(str(reason))
+    assert total.item() == x.long().sum().item()
