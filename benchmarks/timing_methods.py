@@ -2,64 +2,69 @@
 
     python benchmarks/timing_methods.py
 
-For vector_add and sum from 1 Ki to 1e8 elements: the graph bracket over rotated buffers, the bracket minus the gap
-calibrated on other kernels, CUPTI's kernel duration with a flushed L2 in the same process, and triton's do_bench. The
-bracket minus the gap must lie within 5 % or 0.2 us of CUPTI, whichever is larger; the last column says whether it does.
+For vector_add and sum in both languages from 1 Ki to 1e8 elements: the graph bracket over rotated buffers, the bracket
+minus the gap calibrated on other kernels, CUPTI's kernel duration with a flushed L2 in the same process, and triton's
+do_bench. The bracket minus the gap must lie within 5 % or 0.2 us of CUPTI, whichever is larger.
 """
 
 from __future__ import annotations
 
+import functools
 import pathlib
 import statistics
 import sys
-from collections.abc import Callable, Iterator
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
-import torch
-import triton
+import triton  # noqa: E402
 
-from kernels_triton.vector_add import vector_add
-from pytest_roofline.timing import cupti, environment, open_session
+from pytest_roofline.checking.check import load_launcher, prepare  # noqa: E402
+from pytest_roofline.discovery import Catalogue, discover  # noqa: E402
+from pytest_roofline.timing import Session, environment, open_session  # noqa: E402
+from pytest_roofline.timing.calibration import gap_at  # noqa: E402
+from pytest_roofline.timing.cupti import kernel_seconds  # noqa: E402
+from pytest_roofline.timing.timed_case import another, call_of, dirty_share  # noqa: E402
 
 SIZES = (1 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 23, 1 << 24, 100_000_000)
-
-
-def kernels(n: int, copies: int) -> Iterator[tuple[str, float, list[Callable[[], object]]]]:
-    """The two kernels on ``copies`` rotated sets of ``n`` floats, with the share of bytes they write."""
-    x, y = (torch.randn(copies, n, device="cuda") for _ in range(2))
-    total = torch.empty(copies, 1, device="cuda")
-    yield "vector_add", 0.5, [lambda i=i: vector_add(x[i], y[i], block=512, num_warps=4) for i in range(copies)]
-    yield "sum", 0.0, [lambda i=i: torch.sum(x[i], dim=0, keepdim=True, out=total[i]) for i in range(copies)]
+KERNELS = (
+    "vector_add/triton/block_512",
+    "vector_add/cuda/vectorised",
+    "sum/triton/two_stage",
+    "sum/cuda/grid_stride",
+)
 
 
 def main() -> None:
     """Print the table."""
-    session = open_session()
-    here = environment()
+    session, here, catalogue = open_session(), environment(), discover(ROOT, ["suite/operations"])
     print(f"{here.device}, driver {here.driver}, CUDA {here.cuda}, torch {here.packages['torch']}")
-    print(f"tick {session.tick * 1e9:.0f} ns, empty launch {session.launch_floor * 1e6:.3f} us", end=", ")
-    print(f"gap calibrated on fill and scale {session.gap * 1e6:.3f} us")
-    print("gap per calibration kernel (us):", {k: round(v * 1e6, 3) for k, v in session.gaps.items()})
-    print(f"{'kernel':10} {'elements':>10} {'bracket':>8} {'-gap':>8} {'CUPTI':>8} {'do_bench':>8} {'off':>7}  us")
-    for n in SIZES:
-        bytes_per_set = 8 * n
-        first = next(kernels(n, 1))[2][0]
-        copies = session.copies(bytes_per_set, session.estimate(first))
-        for name, dirty, calls in kernels(n, copies):
-            timing = session.measure(calls, dirty=dirty, may_allocate=True)
-            bracket = statistics.median(timing.samples)
-            alone = cupti.kernel_seconds(calls, lambda d=dirty: session.tools.flush(d))
-            bench = triton.testing.do_bench(calls[0], return_mode="median") * 1e-3
-            if alone is None:
-                print(f"{name:10} {n:>10} CUPTI recorded nothing")
-                continue
-            off = bracket - timing.gap - alone
-            verdict = "ok" if abs(off) <= max(0.05 * alone, 0.2e-6) else "MISSES"
-            row = (bracket, bracket - timing.gap, alone, bench, off)
-            print(
-                f"{name:10} {n:>10} " + " ".join(f"{1e6 * v:8.3f}" for v in row) + f"  {verdict} lin {timing.linearity}"
-            )
+    print(f"tick {session.tick * 1e9:.0f} ns, empty launch {session.launch_floor * 1e6:.3f} us")
+    print("calibrated on:", ", ".join(f"{g.name}: {g.bracket * 1e6:.2f} - {g.gap * 1e6:.2f}" for g in session.gaps))
+    print(f"{'kernel':27} {'elements':>9} {'bracket':>8} {'-gap':>8} {'CUPTI':>8} {'do_bench':>8} {'off':>8}  (us)")
+    for kernel in KERNELS:
+        for elements in SIZES:
+            print(row(session, catalogue, kernel, elements), flush=True)
+
+
+def row(session: Session, catalogue: Catalogue, kernel: str, elements: int) -> str:
+    """One line of the table."""
+    case = catalogue.case(f"{kernel}/f32/{elements}")
+    first = prepare(case, load_launcher(case.kernel.launcher), "cuda", "random", 0)
+    wanted = session.copies(first.footprint, session.estimate(call_of(first)))
+    calls = [call_of(first), *(call_of(another(first, "cuda")) for _ in range(wanted - 1))]
+    dirty = dirty_share(first)
+    timing = session.measure(calls, dirty=dirty)
+    bracket = statistics.median(timing.samples)
+    alone = kernel_seconds(calls, session.tools, functools.partial(session.tools.flush, dirty))
+    if alone is None:
+        return f"{kernel:27} {elements:>9} CUPTI recorded nothing"
+    bench = triton.testing.do_bench(calls[0], return_mode="median") * 1e-3
+    corrected = bracket - gap_at(bracket, session.gaps)
+    verdict = "ok" if abs(corrected - alone) <= max(0.05 * alone, 0.2e-6) else "MISSES"
+    numbers = " ".join(f"{1e6 * v:8.3f}" for v in (bracket, corrected, alone, bench, corrected - alone))
+    linear = "-" if timing.linearity is None else f"{timing.linearity:.3f}"
+    return f"{kernel:27} {elements:>9} {numbers}  {verdict}, linear {linear}"
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ class Run:
     launches: int
     copies: int
     protocol: str
-    gap: float
+    gap: float | None
     kernel: float | None = None
     host: float | None = None
     sm_clock_mhz: tuple[int, int] | None = None

@@ -94,8 +94,8 @@ class Timing:
     """Seconds per execution, one number per bracket, and how they were obtained.
 
     ``samples`` are bracket time / ``launches``. ``gap`` is the calibrated time between two graph nodes, contained in
-    every sample. ``kernel`` is the CUPTI duration of the kernel alone with a flushed L2 (median; measured for short
-    kernels only). ``host`` is the host's cost per call of the launcher.
+    every sample, and ``kernel`` the median CUPTI duration of the kernel alone with a flushed L2; both for short kernels
+    only. ``host`` is the host's cost per call of the launcher.
     """
 
     samples: tuple[float, ...]
@@ -104,10 +104,10 @@ class Timing:
     protocol: str
     tick: float
     launch_floor: float
-    gap: float
+    gap: float | None
     kernel: float | None = None
     host: float | None = None
-    linearity: float | None = None  # bracket(2N) / (2 bracket(N)); far from 1 means overhead outside the launches
+    linearity: float | None = None  # bracket of all launches / 2 brackets of half; below 1: overhead beside them
     discarded: int = 0
     telemetry: Telemetry = field(default_factory=Telemetry)
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from pytest_roofline.timing.errors import AllocatedWhileTimed, NotCapturable
+from pytest_roofline.timing.capture import Graph
+from pytest_roofline.timing.errors import HoldExpired
 
-Call = Callable[[], None]
+Step = Callable[[], object]
 HOLD_TIMEOUT_NS = 2_000_000_000
+FLUSH_OVER_L2 = 3  # bytes a flush touches over the size of L2: hashed, not fully associative, so once is not enough
 
 
 class Tools:
@@ -23,62 +26,77 @@ class Tools:
         source = Source(Path(__file__).with_name("device_kernels.cu"))
         self._hold = source.function("hold_stream")
         self._flush = source.function("flush_l2")
-        self.nothing = source.function("do_nothing")
+        self._nothing = source.function("do_nothing")
         self.fill = source.function("calibrate_fill")
         self.scale = source.function("calibrate_scale")
-        self._words = torch.zeros(3 * l2_bytes // 4, dtype=torch.int32, device="cuda")
-        self._released = torch.zeros(1, dtype=torch.int32).pin_memory()
+        self._words = torch.zeros(FLUSH_OVER_L2 * l2_bytes // 4, dtype=torch.int32, device="cuda")
+        self._flags = torch.zeros(2, dtype=torch.int32).pin_memory()  # released by the host, given up by the device
         self._blocks = 8 * torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
         self._start, self._end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+
+    def nothing(self) -> None:
+        """Launch an empty kernel."""
+        self._nothing((1,), (1,), ())
 
     def flush(self, dirty: float) -> None:
         """Fill L2 with lines of a buffer that nobody else uses, a share ``dirty`` (0 to 1) of them modified."""
         self._flush((self._blocks,), (256,), (self._words, self._words.numel() // 4, round(64 * dirty)))
 
-    def seconds(self, enqueue: Call) -> float:
-        """GPU time of what ``enqueue`` puts on the stream, all of it submitted before the first of it starts."""
+    def settle(self) -> None:
+        """Launch a flush that touches nothing: it only separates executions, L2 stays as it is."""
+        self._flush((1,), (32,), (self._words, 0, 0))
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Whatever the body enqueues starts only when all of it is there; on return the device has done it.
+
+        Raises :class:`HoldExpired` when the host took longer than the hold lasts, or waited for the device in between.
+        """
         import torch
 
-        self._released[0] = 0
-        self._hold((1,), (1,), (self._released.data_ptr(), HOLD_TIMEOUT_NS))
+        self._flags.zero_()
+        self._hold((1,), (1,), (self._flags.data_ptr(), HOLD_TIMEOUT_NS))
+        try:
+            yield
+        finally:
+            self._flags[0] = 1
+            torch.cuda.synchronize()
+        if self._flags[1]:
+            raise HoldExpired(f"the host needed more than {HOLD_TIMEOUT_NS / 1e9:g} s to enqueue a bracket")
+
+    def seconds(self, enqueue: Step) -> float:
+        """GPU time of what ``enqueue`` puts on the stream. Raises :class:`HoldExpired`."""
+        with self.held():
+            self._start.record()
+            enqueue()
+            self._end.record()
+        return float(self._start.elapsed_time(self._end)) * 1e-3
+
+    def seconds_unheld(self, enqueue: Step) -> float:
+        """Time between two events around ``enqueue``, the host's cost of submitting it included."""
+        import torch
+
+        torch.cuda.synchronize()
         self._start.record()
         enqueue()
         self._end.record()
-        self._released[0] = 1
         torch.cuda.synchronize()
         return float(self._start.elapsed_time(self._end)) * 1e-3
 
 
-def capture(calls: Sequence[Call], launches: int, *, may_allocate: bool) -> Any:
-    """A CUDA graph of ``launches`` launches, rotating over ``calls``.
+@dataclass(frozen=True)
+class Bracket:
+    """A captured graph and what precedes each of its replays, outside the timed region."""
 
-    Raises :class:`NotCapturable` when a launcher synchronises or otherwise cannot be captured, and
-    :class:`AllocatedWhileTimed` when it allocates GPU memory although it must not.
-    """
-    import torch
+    tools: Tools
+    graph: Graph
+    flush: Step | None = None
+    restore: Step | None = None
 
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    allocated = 0
-    try:
-        with torch.cuda.graph(graph):  # which allocates for itself, so the counters are read inside
-            before = _allocations()
-            for i in range(launches):
-                calls[i % len(calls)]()
-            allocated = _allocations() - before
-    except Exception as error:
-        raise NotCapturable(
-            f"the launcher cannot be captured into a CUDA graph ({error}): it must only enqueue work on the current "
-            "stream, without synchronising; a kernel that cannot is timed with Protocol.HOST_CLOCK"
-        ) from error
-    if allocated and not may_allocate:
-        raise AllocatedWhileTimed(
-            f"the launcher allocated GPU memory {allocated} times in {launches} launches: declare a workspace instead"
-        )
-    return graph
-
-
-def _allocations() -> int:
-    import torch
-
-    return int(torch.cuda.memory_stats().get("allocation.all.allocated", 0))
+    def seconds(self) -> float:
+        """GPU time of one replay."""
+        if self.restore is not None:
+            self.restore()
+        if self.flush is not None:
+            self.flush()
+        return self.tools.seconds(self.graph.replay)

@@ -6,41 +6,59 @@ import statistics
 import warnings
 from collections.abc import Callable, Sequence
 
-FLUSH = "flush_l2"
+from pytest_roofline.timing.bracket import Step, Tools
+
+REPEATS = 12
+BURST = (
+    4  # executions after each flush, on argument sets of their own, so that all but the first find their code cached
+)
+_FLUSH, _HOLD = "flush_l2", "hold_stream"
+
+Event = tuple[str, float, float]
 
 
-def kernel_seconds(calls: Sequence[Callable[[], None]], flush: Callable[[], None], repeats: int = 20) -> float | None:
+def kernel_seconds(calls: Sequence[Callable[[], object]], tools: Tools, flush: Step | None) -> float | None:
     """Median seconds from the start of the first to the end of the last kernel of one execution.
 
-    ``None`` where the profiler records no kernels (another profiler holds CUPTI, or it is not permitted).
+    Executions are enqueued behind a held stream, so that no host time lies between the kernels of one. ``None`` where
+    the profiler records no kernels (another profiler holds CUPTI, or it is not permitted).
     """
-    import torch
     from torch.profiler import ProfilerActivity, profile
 
-    with warnings.catch_warnings(), profile(activities=[ProfilerActivity.CUDA]) as recorded:
+    burst = min(BURST, len(calls))
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch remarks on profiling cycles, of which there is one
-        for i in range(repeats):
-            flush()
-            calls[i % len(calls)]()
-            torch.cuda.synchronize()
-    spans = executions(
-        [(e.name, e.time_range.start, e.time_range.end) for e in recorded.events() if e.device_type.name == "CUDA"]
-    )
+        with profile(activities=[ProfilerActivity.CUDA]) as recorded:
+            for i in range(REPEATS):
+                (flush or tools.settle)()
+                with tools.held():
+                    for k in range(burst):
+                        calls[(i * burst + k) % len(calls)]()
+        events = [(e.name, e.time_range.start, e.time_range.end) for e in recorded.events() if _on_device(e)]
+    spans = executions(events, burst)
     return statistics.median(spans) * 1e-6 if spans else None
 
 
-def executions(events: Sequence[tuple[str, float, float]]) -> list[float]:
-    """Durations of what ran between flushes: ``(name, start, end)`` of device activities, in any order and any unit."""
-    spans: list[float] = []
-    start = end = None
-    for name, begins, finishes in sorted(events, key=lambda e: e[1]):
-        if FLUSH in name:
-            if start is not None and end is not None:
-                spans.append(end - start)
-            start, end = None, begins
-        elif end is not None:
-            start = begins if start is None else start
-            end = max(finishes, end)
-    if start is not None and end is not None:
-        spans.append(end - start)
+def executions(events: Sequence[Event], burst: int) -> list[float]:
+    """Durations of single executions: ``events`` are ``(name, start, end)`` of device activities in any order and unit.
+
+    Each flush begins a group of ``burst`` executions with the same number of activities each; a group that cannot be
+    divided so (an event was lost) is left out.
+    """
+    groups: list[list[Event]] = []
+    for event in sorted(events, key=lambda e: e[1]):
+        if _FLUSH in event[0]:
+            groups.append([])
+        elif groups and _HOLD not in event[0]:
+            groups[-1].append(event)
+    spans = []
+    for group in groups:
+        size, rest = divmod(len(group), burst)
+        if size and not rest:
+            parts = [group[k * size : (k + 1) * size] for k in range(burst)]
+            spans += [max(end for _, _, end in part) - part[0][1] for part in parts]
     return spans
+
+
+def _on_device(event: object) -> bool:
+    return getattr(getattr(event, "device_type", None), "name", "") == "CUDA"

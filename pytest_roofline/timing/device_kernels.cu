@@ -6,13 +6,17 @@ __device__ unsigned long long nanoseconds() {
   return now;
 }
 
-// Holds the stream until the host raises the flag: what is enqueued behind it then starts without launch latency.
-// The timeout lets a launcher that waits for the device fail instead of deadlocking.
-// The flag lies in pinned host memory and comes as an address, because it is no tensor of this device.
-extern "C" __global__ void hold_stream(unsigned long long flag, long long timeout_ns) {
-  const volatile int* released = reinterpret_cast<const volatile int*>(flag);
+// Holds the stream until the host raises flags[0]: what is enqueued behind it then starts without launch latency. The
+// timeout lets a launcher that waits for the device fail instead of deadlocking, and tells so in flags[1]. The flags
+// lie in pinned host memory and come as an address, because they are no tensor of this device.
+extern "C" __global__ void hold_stream(unsigned long long address, long long timeout_ns) {
+  volatile int* flags = reinterpret_cast<volatile int*>(address);
   const unsigned long long start = nanoseconds();
-  while (!*released && nanoseconds() - start < timeout_ns) {
+  while (!flags[0]) {
+    if (nanoseconds() - start > timeout_ns) {
+      flags[1] = 1;
+      return;
+    }
   }
 }
 

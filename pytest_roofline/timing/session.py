@@ -5,21 +5,37 @@ from __future__ import annotations
 import functools
 import itertools
 import statistics
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from pytest_roofline.contract import Protocol
 from pytest_roofline.evidence import Timing
-from pytest_roofline.timing import cupti
-from pytest_roofline.timing.bracket import Call, Tools, capture
-from pytest_roofline.timing.errors import Throttled, TimingUnavailable
+from pytest_roofline.timing.bracket import Bracket, Step, Tools
+from pytest_roofline.timing.calibration import Gap, gap_at
+from pytest_roofline.timing.capture import capture
+from pytest_roofline.timing.collect import collect
+from pytest_roofline.timing.cupti import kernel_seconds
+from pytest_roofline.timing.errors import HoldExpired, TimingUnavailable
+from pytest_roofline.timing.hostcost import completion_seconds, submission_seconds
 from pytest_roofline.timing.plan import Plan, copies, plan
 from pytest_roofline.timing.telemetry import Monitor, open_monitor, watching
 
 SHORT_SECONDS = 20e-6  # below this the gap between graph nodes matters, and CUPTI is asked as well
-ATTEMPTS = 3
-BACK_OFF_SECONDS = 0.05
-_CALIBRATION_ELEMENTS = (1 << 10, 1 << 14, 1 << 18, 1 << 20)
+_CALIBRATION_ELEMENTS = tuple(1 << k for k in range(10, 23, 2))
+_CALIBRATION_BYTES = 1 << 28
+_GRAPHED = (Protocol.GRAPH_COLD, Protocol.GRAPH_HOT)
+
+Call = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is timed: one closure per rotated argument set, and what precedes each bracket."""
+
+    calls: Sequence[Call]
+    flush: Step | None = None
+    restore: Step | None = None
+    may_allocate: bool = False
 
 
 class Session:
@@ -32,48 +48,44 @@ class Session:
         self.l2_bytes: int = properties.L2_cache_size
         self.monitor: Monitor = open_monitor(str(properties.uuid))
         self.tools = Tools(self.l2_bytes)
-        self._nothing: Call = lambda: self.tools.nothing((1,), (1,), ())
 
     @functools.cached_property
     def tick(self) -> float:
         """Smallest step between two event readings, in seconds."""
-        readings = sorted({round(self.tools.seconds(self._nothing) * 1e9) for _ in range(200)})
+        readings = sorted({round(self.tools.seconds(self.tools.nothing) * 1e9) for _ in range(200)})
         steps = [b - a for a, b in itertools.pairwise(readings) if b > a]
         return min(steps) * 1e-9 if steps else 0.0
 
     @functools.cached_property
     def launch_floor(self) -> float:
         """Seconds per launch of an empty kernel in a graph: nothing on this device is faster."""
-        return statistics.median(self._brackets([self._nothing], Plan(256, 20, 3)))
+        return self._typical(Job([self.tools.nothing]), Plan(256, 20, 3))
 
     @functools.cached_property
-    def gap(self) -> float:
-        """Seconds that a graph bracket contains per launch beside the kernel itself: median of :attr:`gaps`."""
-        return statistics.median(self.gaps.values()) if self.gaps else 0.0
-
-    @functools.cached_property
-    def gaps(self) -> dict[str, float]:
-        """Bracket minus CUPTI duration of the engine's own fill and scale kernels under the same cold L2."""
-        differences = {}
+    def gaps(self) -> list[Gap]:
+        """The gap between graph nodes, on the engine's own fill and scale kernels of several sizes."""
+        found = []
         for elements in _CALIBRATION_ELEMENTS:
-            for name, (calls, dirty) in self._calibration_kernels(elements).items():
-                flush = functools.partial(self.tools.flush, dirty)
-                seconds = statistics.median(self._brackets(calls, Plan(len(calls), 20, 3), flush=flush))
-                alone = cupti.kernel_seconds(calls, flush)
+            for name, calls, dirty in self._calibration_kernels(elements):
+                job = Job(calls, functools.partial(self.tools.flush, dirty))
+                alone = kernel_seconds(calls, self.tools, job.flush)
                 if alone is not None:
-                    differences[f"{name} {elements}"] = seconds - alone
-        return differences
+                    bracket = self._typical(job, Plan(len(calls), 20, 3))
+                    found.append(Gap(f"{name} {elements}", bracket, bracket - alone))
+        return found
 
     def estimate(self, call: Call) -> float:
-        """Rough seconds of one cold execution, launch latency excluded; also compiles what is not compiled yet."""
+        """Rough seconds of one cold execution; also compiles what is not compiled yet."""
         for _ in range(2):
             call()
-        readings = []
-        for _ in range(3):
-            self.tools.flush(dirty=0.5)
-            readings.append(self.tools.seconds(call))
-        empty = self.tools.seconds(self._nothing)
-        return max(min(readings) - empty, 0.0) + self.launch_floor
+        try:
+            readings = []
+            for _ in range(3):
+                self.tools.flush(dirty=0.5)
+                readings.append(self.tools.seconds(call))
+            return max(min(readings) - self.tools.seconds(self.tools.nothing), 0.0) + self.launch_floor
+        except HoldExpired:  # it waits for the device: only a host clock can time it
+            return completion_seconds(call)
 
     def copies(self, footprint: int, estimate: float) -> int:
         """How many rotated argument sets of ``footprint`` bytes a bracket of such a kernel wants."""
@@ -88,7 +100,7 @@ class Session:
         *,
         dirty: float = 0.5,
         protocol: Protocol = Protocol.GRAPH_COLD,
-        restore: Call | None = None,
+        restore: Step | None = None,
         effort: str = "default",
         may_allocate: bool = False,
     ) -> Timing:
@@ -98,142 +110,80 @@ class Session:
         it touches that it writes; ``restore`` re-initialises what it updates, outside the brackets. Raises
         :class:`Throttled`, :class:`NotCapturable` or :class:`AllocatedWhileTimed`.
         """
+        graphed, cold = protocol in _GRAPHED, protocol is Protocol.GRAPH_COLD
+        flush = functools.partial(self.tools.flush, dirty) if cold else None
+        job = Job(calls, flush, restore, may_allocate)
         todo = plan(self.estimate(calls[0]), effort)
-        flush = functools.partial(self.tools.flush, dirty) if protocol is Protocol.GRAPH_COLD else None
-        graphed = protocol in (Protocol.GRAPH_COLD, Protocol.GRAPH_HOT)
-        if not graphed:
-            todo = Plan(1, todo.brackets, todo.warm_ups)
-        discarded = 0
-        for attempt in range(1, ATTEMPTS + 1):
-            with watching(self.monitor) as state:
-                samples = self._sample(calls, todo, protocol, flush, restore, may_allocate)
-            telemetry = state()
-            bad = self.monitor.throttled()
-            if not bad:
-                break
-            discarded += len(samples)
-            time.sleep(BACK_OFF_SECONDS * 4**attempt)
-        else:
-            raise Throttled(f"the GPU throttled in {ATTEMPTS} attempts ({', '.join(bad)}): {telemetry}")
-        short = graphed and statistics.median(samples) < SHORT_SECONDS
+        todo = todo if graphed else Plan(1, todo.brackets, todo.warm_ups)
+        take = self._taker(job, todo, protocol)
+        for _ in range(todo.warm_ups):
+            take()
+        with watching(self.monitor) as state:
+            found = collect(take, todo.brackets, self.monitor.throttled)
+        typical = statistics.median(found.samples)
+        short = graphed and typical < SHORT_SECONDS
         return Timing(
-            samples=tuple(samples),
+            samples=found.samples,
             launches=todo.launches,
             copies=len(calls),
             protocol=protocol.value,
             tick=self.tick,
             launch_floor=self.launch_floor,
-            gap=self.gap if graphed else 0.0,
-            kernel=cupti.kernel_seconds(calls, flush or _nothing) if short else None,
-            host=host_seconds(calls[0]),
-            linearity=self._linearity(calls, todo, flush, restore, may_allocate) if graphed else None,
-            discarded=discarded,
-            telemetry=telemetry,
+            gap=gap_at(typical, self.gaps) if short else None,
+            kernel=kernel_seconds(calls, self.tools, flush) if short else None,
+            host=submission_seconds(calls[0]),
+            linearity=self._linearity(job, todo) if graphed and todo.launches > 1 else None,
+            discarded=found.discarded,
+            telemetry=state(),
         )
 
-    def _sample(
-        self,
-        calls: Sequence[Call],
-        todo: Plan,
-        protocol: Protocol,
-        flush: Call | None,
-        restore: Call | None,
-        may_allocate: bool,
-    ) -> list[float]:
+    def _taker(self, job: Job, todo: Plan, protocol: Protocol) -> Callable[[], float]:
+        """A function that takes one sample: seconds per launch."""
+        if protocol in _GRAPHED:
+            bracket = self._bracket(job, todo.launches)
+            return lambda: bracket.seconds() / todo.launches
+        rotation = itertools.cycle(job.calls)
+
+        def restored() -> Call:
+            if job.restore is not None:
+                job.restore()
+            return next(rotation)
+
         if protocol is Protocol.HOST_CLOCK:
-            return _host_clock(calls, todo, restore)
-        if protocol is Protocol.TRANSFER:
-            readings = [self.tools.seconds(calls[i % len(calls)]) for i in range(todo.warm_ups + todo.brackets)]
-            return readings[todo.warm_ups :]
-        return self._brackets(calls, todo, flush=flush, restore=restore, may_allocate=may_allocate)
+            return lambda: completion_seconds(restored())
+        return lambda: self.tools.seconds(restored())
 
-    def _brackets(
-        self,
-        calls: Sequence[Call],
-        todo: Plan,
-        *,
-        flush: Call | None = None,
-        restore: Call | None = None,
-        may_allocate: bool = False,
-    ) -> list[float]:
-        calls[0]()  # compiled before the capture
-        graph = capture(calls, todo.launches, may_allocate=may_allocate)
-        samples = []
-        for i in range(todo.warm_ups + todo.brackets):
-            if restore is not None:
-                restore()
-            if flush is not None:
-                flush()
-            seconds = self.tools.seconds(graph.replay)
-            if i >= todo.warm_ups:
-                samples.append(seconds / todo.launches)
-        return samples
+    def _bracket(self, job: Job, launches: int) -> Bracket:
+        job.calls[0]()  # compiled before the capture
+        graph = capture(job.calls, launches, may_allocate=job.may_allocate)
+        return Bracket(self.tools, graph, job.flush, job.restore)
 
-    def _calibration_kernels(self, elements: int) -> dict[str, tuple[list[Call], float]]:
+    def _typical(self, job: Job, todo: Plan) -> float:
+        """Median seconds per launch over a few brackets."""
+        bracket = self._bracket(job, todo.launches)
+        readings = [bracket.seconds() for _ in range(todo.warm_ups + todo.brackets)]
+        return statistics.median(readings[todo.warm_ups :]) / todo.launches
+
+    def _linearity(self, job: Job, todo: Plan) -> float:
+        """Seconds per launch with all launches in a bracket over that with half of them; 1 without overhead."""
+        half = todo.launches // 2
+        return self._typical(job, Plan(2 * half, 5, 1)) / self._typical(job, Plan(half, 5, 1))
+
+    def _calibration_kernels(self, elements: int) -> list[tuple[str, list[Call], float]]:
         """The engine's own kernels on ``elements`` floats, each launch on buffers of its own where memory allows, and
-        the share of their lines that they leave dirty."""
+        the share of their bytes that they write."""
         import torch
 
-        sets = max(1, min(128, (1 << 28) // (8 * elements)))
+        sets = max(1, min(128, _CALIBRATION_BYTES // (8 * elements)))
         x = torch.randn(sets, elements, device="cuda")
         y = torch.empty_like(x)
         grid, block = (-(-elements // 256),), (256,)
-        fill: list[Call] = [functools.partial(self.tools.fill, grid, block, (y[i], 1.0, elements)) for i in range(sets)]
+        fill: list[Call] = [functools.partial(self.tools.fill, grid, block, (row, 1.0, elements)) for row in y]
         scale: list[Call] = [
-            functools.partial(self.tools.scale, grid, block, (x[i], y[i], 2.0, elements)) for i in range(sets)
+            functools.partial(self.tools.scale, grid, block, (source, row, 2.0, elements))
+            for source, row in zip(x, y, strict=True)
         ]
-        return {"fill": (fill, 1.0), "scale": (scale, 0.5)}
-
-    def _linearity(
-        self, calls: Sequence[Call], todo: Plan, flush: Call | None, restore: Call | None, may_allocate: bool
-    ) -> float | None:
-        """Time of a bracket of 2N launches over twice that of N; ``None`` for long kernels, where N is 1."""
-        if todo.launches == 1:
-            return None
-
-        def seconds(launches: int) -> float:
-            few = Plan(launches, 5, 1)
-            found = self._brackets(calls, few, flush=flush, restore=restore, may_allocate=may_allocate)
-            return statistics.median(found)
-
-        half = max(1, todo.launches // 2)
-        return seconds(2 * half) / seconds(half)
-
-
-def host_seconds(call: Call, repeats: int = 20) -> float:
-    """Seconds that the host spends in one call of a launcher, the device's work not awaited. Median of five."""
-    import torch
-
-    readings = []
-    for _ in range(5):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        for _ in range(repeats):
-            call()
-        readings.append((time.perf_counter() - start) / repeats)
-    torch.cuda.synchronize()
-    return statistics.median(readings)
-
-
-def _host_clock(calls: Sequence[Call], todo: Plan, restore: Call | None) -> list[float]:
-    """Seconds on the host's clock until the device is done, for what a graph cannot hold."""
-    import torch
-
-    samples = []
-    for i in range(todo.warm_ups + todo.brackets):
-        if restore is not None:
-            restore()
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        calls[i % len(calls)]()
-        torch.cuda.synchronize()
-        if i >= todo.warm_ups:
-            samples.append(time.perf_counter() - start)
-    return samples
-
-
-def _nothing() -> None:
-    """No flush: the hot protocol finds its data where the last launch left it."""
+        return [("fill", fill, 1.0), ("scale", scale, 0.5)]
 
 
 _open: dict[int, Session] = {}

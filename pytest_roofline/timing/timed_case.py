@@ -27,13 +27,13 @@ def time_case(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
     expectation = expect(first)
     cold = case.operation.protocol is not Protocol.GRAPH_HOT
     wanted = session.copies(first.footprint, session.estimate(first.launch)) if cold else 1
-    copies = [first, *(_copy(first, spec.device) for _ in range(wanted - 1))]
+    copies = [first, *(another(first, spec.device) for _ in range(wanted - 1))]
     for copy in copies:
         copy.reset()
     try:
         found = session.measure(
-            [_call(copy) for copy in copies],
-            dirty=_dirty_share(first),
+            [call_of(copy) for copy in copies],
+            dirty=dirty_share(first),
             protocol=case.operation.protocol,
             restore=_restorer(copies),
             effort=spec.effort,
@@ -45,7 +45,7 @@ def time_case(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
     return Evidence(case=str(case), outcome=Outcome.OK, timing=found, environment=timing.environment())
 
 
-def _copy(first: Prepared, device: str) -> Prepared:
+def another(first: Prepared, device: str) -> Prepared:
     """Another set of buffers with the same layout and inputs."""
     case = first.case
     buffers: list[GuardedBuffer] = []
@@ -57,7 +57,7 @@ def _copy(first: Prepared, device: str) -> Prepared:
     return Prepared(case, first.launcher, buffers, workspaces(case, device), first.initial)
 
 
-def _call(copy: Prepared) -> Callable[[], None]:
+def call_of(copy: Prepared) -> Callable[[], None]:
     """The launch with everything looked up beforehand, so that the host does as little as a user's call would."""
     workspace = {b.name: b.view for b in copy.scratch}
     return functools.partial(copy.launcher, *(b.view for b in copy.buffers), **copy.case.kernel.options, **workspace)
@@ -75,7 +75,7 @@ def _restorer(copies: list[Prepared]) -> Callable[[], None] | None:
     return restore
 
 
-def _dirty_share(prepared: Prepared) -> float:
+def dirty_share(prepared: Prepared) -> float:
     """Share of the bytes an execution touches that it writes."""
     written = [
         b for a, b in zip(prepared.case.operation.arguments, prepared.buffers, strict=True) if a.role is not Role.IN

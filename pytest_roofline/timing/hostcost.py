@@ -1,0 +1,36 @@
+"""Times on the host's clock: what a call costs the host, and how long a caller waits for the result."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+
+def submission_seconds(call: Callable[[], object], repeats: int = 20) -> float:
+    """Seconds the host spends in one call of a launcher, the device's work not awaited. Median of five batches.
+
+    The batches are short, so that the queue of launches never fills up and makes the host wait for the device.
+    """
+    import torch
+
+    readings = []
+    for _ in range(5):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(repeats):
+            call()
+        readings.append((time.perf_counter() - start) / repeats)
+    torch.cuda.synchronize()
+    return statistics.median(readings)
+
+
+def completion_seconds(call: Callable[[], object]) -> float:
+    """Seconds from the call until the device has done everything, for what a graph cannot hold."""
+    import torch
+
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    call()
+    torch.cuda.synchronize()
+    return time.perf_counter() - start
