@@ -68,7 +68,8 @@ def _through_cupy(launch: Callable[[], int]) -> tuple[Graph, int]:
     device = torch.device("cuda", torch.cuda.current_device())
     with on_torch_stream(device) as cupy:
         stream = cupy.cuda.get_current_stream()
-        stream.begin_capture(cupy.cuda.runtime.streamCaptureModeThreadLocal)
+        # Relaxed: a launcher may then allocate without ending the capture, and is told that it did.
+        stream.begin_capture(cupy.cuda.runtime.streamCaptureModeRelaxed)
         try:
             allocated = launch()
         except BaseException:

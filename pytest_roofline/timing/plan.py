@@ -25,7 +25,8 @@ class Plan:
 
 def plan(estimate: float, effort: str) -> Plan:
     """A plan for a kernel of about ``estimate`` seconds, cold."""
-    launches = max(1, min(MAX_LAUNCHES, math.ceil(BRACKET_SECONDS / max(estimate, 1e-9))))
+    enough = math.ceil(BRACKET_SECONDS / max(estimate, 1e-9) - 1e-6)  # the quotient of two floats lies beside N
+    launches = max(1, min(MAX_LAUNCHES, enough))
     bracket = launches * estimate
     affordable = int(BUDGET_SECONDS[effort] / max(bracket, BRACKET_SECONDS))
     brackets = max(FEWEST_BRACKETS[effort], min(MOST_BRACKETS[effort], affordable))

@@ -151,7 +151,7 @@ class Session:
 
         if protocol is Protocol.HOST_CLOCK:
             return lambda: completion_seconds(restored())
-        return lambda: self.tools.seconds(restored())
+        return lambda: self.tools.seconds_unheld(restored())  # a copy from pageable memory waits for the device
 
     def _bracket(self, job: Job, launches: int) -> Bracket:
         job.calls[0]()  # compiled before the capture
@@ -186,6 +186,7 @@ class Session:
         return [("fill", fill, 1.0), ("scale", scale, 0.5)]
 
 
+_HOW_TO_INSTALL = "pip install 'pytest-roofline[cuda13]' (cuda12 for older drivers)"
 _open: dict[int, Session] = {}
 
 
@@ -194,13 +195,13 @@ def open_session() -> Session:
     try:
         import torch
     except ModuleNotFoundError as error:
-        raise TimingUnavailable("torch is not installed: pip install 'pytest-roofline[cuda13]'") from error
+        raise TimingUnavailable(f"torch is not installed: {_HOW_TO_INSTALL}") from error
     if not torch.cuda.is_available():
         raise TimingUnavailable("torch finds no GPU here, so nothing can be timed")
     try:
         import cupy  # noqa: F401
     except ModuleNotFoundError as error:
-        raise TimingUnavailable("the timing kernels need CuPy: pip install 'pytest-roofline[cuda13]'") from error
+        raise TimingUnavailable(f"the timing kernels need CuPy: {_HOW_TO_INSTALL}") from error
     device = torch.cuda.current_device()
     if device not in _open:
         _open[device] = Session()

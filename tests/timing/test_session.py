@@ -31,7 +31,7 @@ def test_without_cupy_both_extras_are_named(monkeypatch):
     """The user learns what to install for which driver."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setitem(sys.modules, "cupy", None)
-    with pytest.raises(TimingUnavailable, match="cuda13.*cuda12"):
+    with pytest.raises(TimingUnavailable, match=r"cuda13.*cuda12"):
         open_session()
 
 
