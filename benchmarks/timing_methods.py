@@ -51,10 +51,11 @@ def row(session: Session, catalogue: Catalogue, kernel: str, elements: int) -> s
     """One line of the table."""
     case = catalogue.case(f"{kernel}/f32/{elements}")
     first = prepare(case, load_launcher(case.kernel.launcher), "cuda", "random", 0)
-    wanted = session.copies(first.footprint, session.estimate(call_of(first)))
+    estimate = session.estimate(call_of(first))
+    wanted = session.copies(first.footprint, estimate)
     calls = [call_of(first), *(call_of(another(first, "cuda")) for _ in range(wanted - 1))]
     dirty = dirty_share(first)
-    timing = session.measure(calls, dirty=dirty)
+    timing = session.measure(calls, dirty=dirty, estimate=estimate)
     bracket = statistics.median(timing.samples)
     alone = kernel_seconds(calls, session.tools, functools.partial(session.tools.flush, dirty))
     if alone is None:

@@ -93,6 +93,12 @@ class Bracket:
     flush: Step | None = None
     restore: Step | None = None
 
+    def warm_up(self, replays: int) -> None:
+        """Replay back to back, so that clocks and temperature are those of this kernel; then once as it is timed."""
+        for _ in range(replays):
+            self.graph.replay()
+        self.seconds()
+
     def seconds(self) -> float:
         """GPU time of one replay."""
         if self.restore is not None:

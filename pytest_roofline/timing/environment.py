@@ -14,12 +14,18 @@ PACKAGES = ("torch", "triton", "cupy", "numpy", "pytest-benchmark")
 _CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
 
 
-@functools.cache
 def environment() -> Environment:
     """The record of the current GPU, its driver and the packages at hand. Needs a GPU."""
     import torch
 
-    properties = torch.cuda.get_device_properties(torch.cuda.current_device())
+    return _of(torch.cuda.current_device())
+
+
+@functools.cache
+def _of(device: int) -> Environment:
+    import torch
+
+    properties = torch.cuda.get_device_properties(device)
     monitor = open_monitor(str(properties.uuid))
     limit = monitor.attribute(lambda nvml, gpu: nvml.nvmlDeviceGetPowerManagementLimit(gpu) / 1000)
     return Environment(

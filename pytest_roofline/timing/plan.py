@@ -16,7 +16,7 @@ FEWEST_BRACKETS = {"quick": 5, "default": 10, "full": 30}
 
 @dataclass(frozen=True)
 class Plan:
-    """``launches`` per bracket, ``brackets`` in all, ``warm_ups`` brackets thrown away before them."""
+    """``launches`` per bracket, ``brackets`` in all, ``warm_ups`` replays thrown away before them."""
 
     launches: int
     brackets: int
@@ -30,7 +30,7 @@ def plan(estimate: float, effort: str) -> Plan:
     bracket = launches * estimate
     affordable = int(BUDGET_SECONDS[effort] / max(bracket, BRACKET_SECONDS))
     brackets = max(FEWEST_BRACKETS[effort], min(MOST_BRACKETS[effort], affordable))
-    warm_ups = max(1, min(100, math.ceil(WARM_UP_SECONDS / max(bracket, BRACKET_SECONDS))))
+    warm_ups = max(1, math.ceil(WARM_UP_SECONDS / max(bracket, BRACKET_SECONDS)))
     return Plan(launches, brackets, warm_ups)
 
 

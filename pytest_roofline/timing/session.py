@@ -15,7 +15,7 @@ from pytest_roofline.timing.calibration import Gap, gap_at
 from pytest_roofline.timing.capture import capture
 from pytest_roofline.timing.collect import collect
 from pytest_roofline.timing.cupti import kernel_seconds
-from pytest_roofline.timing.errors import HoldExpired, TimingUnavailable
+from pytest_roofline.timing.errors import HoldExpired, NotCapturable, TimingUnavailable
 from pytest_roofline.timing.hostcost import completion_seconds, submission_seconds
 from pytest_roofline.timing.plan import Plan, copies, plan
 from pytest_roofline.timing.telemetry import Monitor, open_monitor, watching
@@ -103,24 +103,26 @@ class Session:
         restore: Step | None = None,
         effort: str = "default",
         may_allocate: bool = False,
+        estimate: float | None = None,
     ) -> Timing:
         """Samples of a complete operation.
 
         ``calls`` launch it on torch's current stream, one per rotated argument set; ``dirty`` is the share of the bytes
-        it touches that it writes; ``restore`` re-initialises what it updates, outside the brackets. Raises
+        it touches that it writes; ``restore`` re-initialises what it updates, outside the brackets; ``estimate`` is
+        what :meth:`copies` was asked with, so that no bracket holds more launches than it was told. Raises
         :class:`Throttled`, :class:`NotCapturable` or :class:`AllocatedWhileTimed`.
         """
         graphed, cold = protocol in _GRAPHED, protocol is Protocol.GRAPH_COLD
         flush = functools.partial(self.tools.flush, dirty) if cold else None
         job = Job(calls, flush, restore, may_allocate)
-        todo = plan(self.estimate(calls[0]), effort)
+        todo = plan(self.estimate(calls[0]) if estimate is None else estimate, effort)
         todo = todo if graphed else Plan(1, todo.brackets, todo.warm_ups)
         take = self._taker(job, todo, protocol)
-        for _ in range(todo.warm_ups):
-            take()
         with watching(self.monitor) as state:
             found = collect(take, todo.brackets, self.monitor.throttled)
         typical = statistics.median(found.samples)
+        if graphed and typical < self.launch_floor / 2:
+            raise NotCapturable("the graph is empty: the launcher does not enqueue its work on torch's current stream")
         short = graphed and typical < SHORT_SECONDS
         return Timing(
             samples=found.samples,
@@ -138,9 +140,10 @@ class Session:
         )
 
     def _taker(self, job: Job, todo: Plan, protocol: Protocol) -> Callable[[], float]:
-        """A function that takes one sample: seconds per launch."""
+        """A function that takes one sample, in seconds per launch; the GPU is warm when it is returned."""
         if protocol in _GRAPHED:
             bracket = self._bracket(job, todo.launches)
+            bracket.warm_up(todo.warm_ups)
             return lambda: bracket.seconds() / todo.launches
         rotation = itertools.cycle(job.calls)
 
@@ -149,9 +152,11 @@ class Session:
                 job.restore()
             return next(rotation)
 
-        if protocol is Protocol.HOST_CLOCK:
-            return lambda: completion_seconds(restored())
-        return lambda: self.tools.seconds_unheld(restored())  # a copy from pageable memory waits for the device
+        # Events without a hold: a copy from pageable memory waits for the device.
+        clock = completion_seconds if protocol is Protocol.HOST_CLOCK else self.tools.seconds_unheld
+        for _ in range(todo.warm_ups):
+            clock(restored())
+        return lambda: clock(restored())
 
     def _bracket(self, job: Job, launches: int) -> Bracket:
         job.calls[0]()  # compiled before the capture

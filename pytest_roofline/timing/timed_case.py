@@ -25,8 +25,9 @@ def time_case(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
         return Evidence(case=str(case), outcome=Outcome.UNAVAILABLE, detail=str(reason))
     first = prepare(case, launcher, spec.device, spec.values, spec.seed)
     expectation = expect(first)
-    cold = case.operation.protocol is not Protocol.GRAPH_HOT
-    wanted = session.copies(first.footprint, session.estimate(first.launch)) if cold else 1
+    estimate = session.estimate(call_of(first))
+    cold = case.operation.protocol is Protocol.GRAPH_COLD
+    wanted = session.copies(first.footprint, estimate) if cold else 1
     copies = [first, *(another(first, spec.device) for _ in range(wanted - 1))]
     for copy in copies:
         copy.reset()
@@ -38,6 +39,7 @@ def time_case(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
             restore=_restorer(copies),
             effort=spec.effort,
             may_allocate=case.kernel.peer,  # a library routine may take scratch memory from its pool
+            estimate=estimate,
         )
     except timing.Throttled as state:
         return Evidence(case=str(case), outcome=Outcome.INVALID, detail=str(state), environment=timing.environment())

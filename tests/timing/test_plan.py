@@ -19,7 +19,8 @@ def test_a_bracket_is_long_enough_to_be_measured(estimate, effort):
 
 
 @pytest.mark.parametrize(
-    ("estimate", "expected"), [(1.1e-6, (182, 100)), (1e-4, (2, 100)), (2e-3, (1, 100)), (1e-2, (1, 30)), (0.1, (1, 10))]
+    ("estimate", "expected"),
+    [(1.1e-6, (182, 100)), (1e-4, (2, 100)), (2e-3, (1, 100)), (1e-2, (1, 30)), (0.1, (1, 10))],
 )
 def test_default_effort(estimate, expected):
     """100 brackets up to 2 ms, 30 at 10 ms, never fewer than ten."""
@@ -48,3 +49,12 @@ def test_copies_leave_half_of_the_memory():
     assert copies(100, 1000, 500, free_bytes=1000) == 5
     assert copies(100, 1000, 500, free_bytes=10) == 1
     assert copies(0, 1000, 500, free_bytes=10) == 1
+
+
+@given(seconds, efforts)
+def test_the_case_itself_warms_the_gpu_up(estimate, effort):
+    """At least 50 ms of it, and no more than one bracket beyond."""
+    found = plan(estimate, effort)
+    bracket = found.launches * estimate
+    assert found.warm_ups * max(bracket, BRACKET_SECONDS) >= 0.05
+    assert (found.warm_ups - 1) * bracket < 0.05

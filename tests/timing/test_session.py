@@ -103,6 +103,18 @@ def test_after_a_refusal_the_next_case_is_measured(engine, scale):
     assert engine.measure(scale(1 << 20, 8), effort="quick").samples
 
 
+def test_work_on_another_stream_is_not_taken_for_a_fast_kernel(engine):
+    """It would escape the capture and leave an empty graph that takes no time."""
+    x, other = torch.rand(1 << 10, device="cuda"), torch.cuda.Stream()
+
+    def launch():
+        with torch.cuda.stream(other):
+            x.add_(1)
+
+    with pytest.raises(NotCapturable, match="current stream"):
+        engine.measure([launch], effort="quick")
+
+
 def test_a_launcher_that_waits_is_timed_by_the_host_clock(engine):
     """Protocol ``host_clock`` has no graph: the sample runs until the device is done."""
     x = torch.rand(1 << 20, device="cuda")
