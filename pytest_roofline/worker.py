@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import traceback
+from collections.abc import Callable
 from dataclasses import replace
 
 from pytest_roofline.contract import Case
@@ -22,6 +23,7 @@ from pytest_roofline.evidence import CaseSpec, Evidence, Outcome, from_plain, to
 from pytest_roofline.ids import CaseId
 
 _MARK = "pytest-roofline evidence: "
+_GPU_PACKAGES = ("torch", "triton", "cupy")  # a kernel may need them; where one is missing, that is a reason to skip
 _state = {"context_lost": False}
 
 
@@ -39,6 +41,12 @@ def run(spec: CaseSpec) -> Evidence:
         return _run(case, spec)
     except UnavailableError as reason:
         return Evidence(spec.case, Outcome.UNAVAILABLE, str(reason))
+    except ModuleNotFoundError as error:
+        if error.name in _GPU_PACKAGES:
+            return Evidence(
+                spec.case, Outcome.UNAVAILABLE, f"{error.name} is not installed: {_how_to_install(error.name)}"
+            )
+        return _failure(spec, error)
     except Exception as error:
         return _failure(spec, error)
 
@@ -92,7 +100,7 @@ def _run(case: Case, spec: CaseSpec) -> Evidence:
     return Evidence(spec.case, Outcome.OK, worst=worst)
 
 
-def _ready(case: Case, device: str):  # type: ignore[no-untyped-def]
+def _ready(case: Case, device: str) -> Callable[..., None]:
     """The case's launcher, with whatever its backend needs on this device switched on."""
     from pytest_roofline.checking.check import load_launcher
 
@@ -103,12 +111,7 @@ def _ready(case: Case, device: str):  # type: ignore[no-untyped-def]
         _require_host_cuda()
     if device == "cpu" and backend == "cupy":
         raise UnavailableError("CuPy arrays live on a GPU")
-    try:
-        return load_launcher(case.kernel.launcher)
-    except ModuleNotFoundError as error:
-        if error.name in ("torch", "triton", "cupy"):
-            raise UnavailableError(f"{error.name} is not installed: {_how_to_install(error.name)}") from error
-        raise
+    return load_launcher(case.kernel.launcher)
 
 
 def _require_host_cuda() -> None:
@@ -125,10 +128,6 @@ def _enable_interpreter() -> None:
 
     try:
         triton_cpu.enable()
-    except ModuleNotFoundError as error:
-        if error.name != "triton":
-            raise
-        raise UnavailableError(f"triton is not installed: {_how_to_install('triton')}") from error
     except triton_cpu.InterpreterUnavailable as error:
         raise UnavailableError(str(error)) from error
 

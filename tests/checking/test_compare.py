@@ -46,6 +46,13 @@ def test_possible_overflow_admits_non_finite_results_only():
     assert judge(3.0, 1.0, may_overflow=mask) is not None
 
 
+def test_an_infinite_bound_does_not_admit_everything():
+    """Where the exact result is infinite, a finite one is wrong however wide the bound."""
+    assert judge(1.0, INF, INF) is not None
+    assert judge(1.0, NAN, INF) is not None
+    assert judge(INF, INF, INF) is None
+
+
 def test_sign_of_zero_counts_only_when_asked():
     """-0.0 for 0.0 is wrong exactly under signed_zero."""
     assert judge(-0.0, 0.0) is None
