@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import importlib
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -73,8 +74,8 @@ class Source:
     def cpu_module(self) -> Any:
         """The file compiled for this machine's CPU. Raises :class:`CudaOnCpuUnavailable`."""
         try:
-            from pytest_roofline.counting.cuda_cpu import load
-        except ImportError as error:
+            load = importlib.import_module("pytest_roofline.counting.cuda_cpu").load
+        except (ImportError, AttributeError) as error:
             raise CudaOnCpuUnavailable(f"{self.path.name}: CUDA C++ cannot run on a CPU here ({error})") from error
         return load(self.path, options=self.options)
 
