@@ -1,14 +1,18 @@
-"""From evidence to a verdict: a kind, a reason code and a sentence. Pure."""
+"""From numbers to a verdict: a kind, a reason code and a sentence. Pure.
+
+``compare`` holds a run against its baseline and ``hold_against_roof`` against the roofline; ``judge`` makes one verdict
+of what they found. Another statistical rule replaces ``statistics.change`` and ``_classify``, nothing else.
+"""
 
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pytest_roofline.statistics import Change, Summary, change
+from pytest_roofline.statistics import MINIMAL, Change, Summary, change
 
-MINIMAL = 0.005  # a change this small is not worth a verdict, however certain it is
 BLIND = 0.10  # a case that could hide a slowdown this large cannot be called the same
 FIRM = 5  # campaigns below which a baseline is provisional
 STALE = 0.03  # how much faster than a measured ceiling before the ceiling is called stale
@@ -38,8 +42,10 @@ class Reason(enum.Enum):
     SLOWER = "slower_than_baseline"
     FASTER = "faster_than_baseline"
     WITHIN_SPREAD = "within_spread_of_baseline"
+    BORDERLINE = "changed_but_perhaps_not_enough"
     TOO_NOISY = "cannot_tell_at_this_noise"
     THROTTLED = "gpu_throttled"
+    NO_TIME = "not_a_time"
     FINGERPRINT = "environment_changed"
     NO_BASELINE = "no_baseline"
     NOT_RUN = "in_baseline_but_not_run"
@@ -53,12 +59,16 @@ class Reason(enum.Enum):
 FAILING = frozenset({Kind.REGRESSION, Kind.IMPOSSIBLE, Kind.BELOW_FLOOR, Kind.ORPHAN, Kind.INVALID, Kind.MISSING})
 WARNING = frozenset({Kind.UNRESOLVED, Kind.NEW, Kind.ENVIRONMENT, Kind.STALE_CEILING})
 
-# What is wrong with the measurement comes before what it would say; what fails before what warns.
+# A measurement that says nothing comes first, then one that cannot be true: beside them no other verdict is worth
+# reading. Then what fails, an absolute limit before a relative one: a kernel below its floor must be repaired whatever
+# it was before. Then what warns, the cause (environment, ceiling) before the symptom (unresolved). Good news is last.
 _PRECEDENCE = (
     Kind.INVALID,
     Kind.IMPOSSIBLE,
     Kind.BELOW_FLOOR,
     Kind.REGRESSION,
+    Kind.ORPHAN,
+    Kind.MISSING,
     Kind.ENVIRONMENT,
     Kind.STALE_CEILING,
     Kind.UNRESOLVED,
@@ -115,19 +125,19 @@ def compare(current: Summary, baseline: Sequence[Summary], differences: Sequence
     kind, reason = _classify(found)
     percent = f"{100 * (found.ratio - 1):+.1f} % ({100 * (found.low - 1):+.1f} to {100 * (found.high - 1):+.1f})"
     sentence = f"{percent} against {len(baseline)} stored run{'s' if len(baseline) > 1 else ''}"
-    if differences and kind is not Kind.SAME:
-        return Verdict(
-            Kind.ENVIRONMENT,
-            Reason.FINGERPRINT,
-            f"{sentence}, but the environment changed too: {'; '.join(differences)}",
-            found,
-            len(baseline),
-        )
+    if differences:
+        sentence += f" of another environment: {'; '.join(differences)}"
+        if kind is not Kind.SAME:
+            kind, reason = Kind.ENVIRONMENT, Reason.FINGERPRINT
+    if kind is Kind.UNRESOLVED:
+        sentence += f"; a slowdown below {100 * found.detectable:.1f} % might not show"
     return Verdict(kind, reason, sentence, found, len(baseline))
 
 
 def hold_against_roof(seconds: float, roof: Roof) -> list[Verdict]:
     """What the roofline finds wrong with a time; empty if nothing."""
+    if not 0 < seconds < math.inf:
+        return [Verdict(Kind.INVALID, Reason.NO_TIME, f"{seconds} seconds is no time: the measurement failed")]
     found = []
     if roof.datasheet is not None and seconds < roof.datasheet:
         found.append(
@@ -159,17 +169,36 @@ def hold_against_roof(seconds: float, roof: Roof) -> list[Verdict]:
 
 
 def judge(verdicts: Sequence[Verdict]) -> Verdict:
-    """The one verdict of a case out of all its comparisons, by precedence. Raises ``ValueError`` for none."""
+    """The one verdict of a case out of all its comparisons, by precedence.
+
+    It keeps the numbers of the comparison with the baseline, and its sentence names every other failure, so that none
+    hides behind another, unless the time itself is in doubt. Raises ``ValueError`` for no verdicts.
+    """
     if not verdicts:
         raise ValueError("there is nothing to judge")
-    return min(verdicts, key=lambda verdict: _PRECEDENCE.index(verdict.kind))
+    first, *others = sorted(verdicts, key=lambda verdict: _PRECEDENCE.index(verdict.kind))
+    doubtful = first.kind in (Kind.INVALID, Kind.IMPOSSIBLE)
+    failures = [f"also {other.kind.value}: {other.sentence}" for other in others if other.fails() and not doubtful]
+    numbers = next((verdict for verdict in (first, *others) if verdict.change is not None), first)
+    return replace(
+        first,
+        sentence="; ".join([first.sentence, *failures]),
+        change=numbers.change,
+        campaigns=numbers.campaigns,
+    )
 
 
 def _classify(found: Change) -> tuple[Kind, Reason]:
+    """The first rule: what lies beyond :data:`MINIMAL` with its whole interval has changed; what has left 1 with its
+    whole interval but not :data:`MINIMAL`, or could hide a change of :data:`BLIND`, cannot be told."""
     if found.low > 1 + MINIMAL:
         return Kind.REGRESSION, Reason.SLOWER
     if found.high < 1 / (1 + MINIMAL):
         return Kind.IMPROVEMENT, Reason.FASTER
+    slower = found.low > 1 and found.ratio > 1 + MINIMAL
+    faster = found.high < 1 and found.ratio < 1 / (1 + MINIMAL)
+    if slower or faster:
+        return Kind.UNRESOLVED, Reason.BORDERLINE
     if found.detectable > BLIND:
         return Kind.UNRESOLVED, Reason.TOO_NOISY
     return Kind.SAME, Reason.WITHIN_SPREAD

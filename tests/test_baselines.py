@@ -2,8 +2,13 @@
 
 import dataclasses
 import json
+import math
+import tempfile
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_roofline.baselines import (
     Baseline,
@@ -82,6 +87,16 @@ def edit(store, change):
     path.write_text(json.dumps(data))
 
 
+def run_in(data):
+    """The one stored run, as JSON."""
+    return data["measured"][CASE]["2026-11-30.abcdef12"]
+
+
+def publish(data, **changes):
+    """Add a published figure to the JSON."""
+    data["published"][CASE] = [{**dataclasses.asdict(FIGURE), **changes}]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -98,18 +113,35 @@ def edit(store, change):
         (lambda d: d["measured"].update({"sum/cuda": {}}), "bad case id 'sum/cuda'"),
         (lambda d: d["measured"].update({"transpose/cuda/naive/f32/8x8": {}}), "belongs into another file"),
         (
-            lambda d: d["measured"][CASE]["2026-11-30.abcdef12"].update(quantiles=[1, 2, 3, 4, -5]),
+            lambda d: run_in(d).update(quantiles=[1, 2, 3, 4, -5]),
             "5 positive quantiles",
         ),
-        (lambda d: d["measured"][CASE]["2026-11-30.abcdef12"].update(log_mean=0), "does not lie within its quantiles"),
-        (lambda d: d["measured"][CASE]["2026-11-30.abcdef12"].update(surprise=1), "no field surprise"),
-        (lambda d: d["measured"][CASE]["2026-11-30.abcdef12"].pop("count"), "count"),
-        (lambda d: d.pop("measured"), "measured"),
-        (
-            lambda d: d["published"].update({CASE: [{**dataclasses.asdict(FIGURE), "device": "a100"}]}),
-            "need an exact card",
-        ),
-        (lambda d: d["published"].update({CASE: [{**dataclasses.asdict(FIGURE), "source": ""}]}), "needs a source"),
+        (lambda d: run_in(d).update(log_mean=0), "the mean 0 does not lie within the quantiles"),
+        (lambda d: run_in(d).update(quantiles=[1, 2, 3, 5, 4]), "quantiles must ascend"),
+        (lambda d: run_in(d).update(quantiles=None), "quantiles cannot be None"),
+        (lambda d: run_in(d).update(surprise=1), "no field surprise"),
+        (lambda d: run_in(d).pop("count"), f"{CASE} in 2026-11-30.abcdef12: count is missing"),
+        (lambda d: run_in(d).update(count=1), "at least two samples, got 1"),
+        (lambda d: run_in(d).update(count="many"), "count cannot be 'many'"),
+        (lambda d: run_in(d).update(count=True), "count cannot be True"),
+        (lambda d: run_in(d).update(launches=0), "launches must be positive, not 0"),
+        (lambda d: run_in(d).update(kernel=-1e-6), "kernel must be positive, not -1e-06"),
+        (lambda d: run_in(d).update(host=0.0), "host must be positive"),
+        (lambda d: run_in(d).update(gap=math.nan), "gap cannot be nan"),
+        (lambda d: run_in(d).update(gap=10**400), "gap cannot be 1000"),
+        (lambda d: run_in(d).update(power_w=[1.0, math.inf]), r"power_w cannot be \[1.0, inf\]"),
+        (lambda d: run_in(d).update(sm_clock_mhz=[1, 2, 3]), "out of range"),
+        (lambda d: d["measured"][CASE].update({"2026-11-30.abcdef12": []}), "must be a JSON object, not list"),
+        (lambda d: d["campaigns"]["2026-11-30.abcdef12"].update(driver=580), "driver cannot be 580"),
+        (lambda d: d["campaigns"]["2026-11-30.abcdef12"].update(packages={"torch": 2}), "packages cannot be"),
+        (lambda d: d.pop("measured"), "the block 'measured' is missing"),
+        (lambda d: d.update(extra={}), "'extra' is no block of a baseline"),
+        (lambda d: d["published"].update({CASE: {}}), "published figures are a list"),
+        (lambda d: publish(d, device="a100"), "need an exact card"),
+        (lambda d: publish(d), "a figure of a100_pcie_40gb does not belong to h200"),
+        (lambda d: publish(d, device="h200", source=""), "needs a source"),
+        (lambda d: publish(d, device="h200", seconds=-1.0), "positive value and time"),
+        (lambda d: publish(d, device="h200", value=math.nan), "value cannot be nan"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named_with_the_place(store, change, message):
@@ -125,15 +157,26 @@ def test_a_file_that_cannot_be_used_is_named_with_the_place(store, change, messa
     [
         ("", "it is empty"),
         ("{", "line 1"),
+        (" \n", "it is empty"),
         ('{"schema": 1, "schema": 1}', "'schema' stands in it twice"),
-        ("[]", "no baseline"),
+        ("[]", "must be a JSON object, not list"),
+        ("null", "must be a JSON object, not NoneType"),
+        ("[" * 100_000, "recursion"),
+        (b"\xff\xfe", "can't decode"),
     ],
 )
 def test_a_corrupt_or_empty_file_says_so(store, text, message):
     """What is no baseline at all is named, with what to do."""
-    store.path("h200", "sum").write_text(text)
-    with pytest.raises(BaselineError, match=message):
+    store.path("h200", "sum").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(BaselineError, match=f"sum.json is no baseline: .*{message}.*restore it from version control"):
         store.load_all("h200")
+
+
+def test_a_file_that_cannot_be_read_says_so(store):
+    """Whatever stands in a file's place is an error with its name, never an empty baseline."""
+    store.path("h200", "matmul").mkdir()
+    with pytest.raises(BaselineError, match=r"matmul\.json is no baseline"):
+        store.load("h200", "matmul")
 
 
 def test_an_absent_file_is_an_empty_baseline(tmp_path):
@@ -158,9 +201,63 @@ def test_differences_are_named():
     assert differences(HERE, HERE) == []
 
 
-def test_a_campaign_is_a_day_and_a_start_of_the_machine():
-    """Repeating a campaign replaces it, another start of the machine is another one."""
-    assert campaign_id(HERE, "2026-11-30T10:00:00") == "2026-11-30.abcdef12"
+def test_a_campaign_is_a_day_a_start_of_the_machine_and_a_fingerprint():
+    """Repeating a campaign replaces it; another day, start or toolchain is another one."""
+    found = campaign_id(HERE, "2026-11-30T10:00:00")
+    assert found.startswith("2026-11-30.abcdef12.")
+    assert found == campaign_id(HERE, "2026-11-30T23:59:59")
+    others = [{"machine": "fedcba987"}, {"driver": "581"}, {"packages": {"torch": "2.12", "triton": "3.6"}}]
+    names = {campaign_id(dataclasses.replace(HERE, **other), "2026-11-30") for other in others}
+    assert len({found, campaign_id(HERE, "2026-12-01"), *names}) == 5
+
+
+def test_two_toolchains_on_one_day_stay_apart(store):
+    """No run is ever filed under an environment it was not measured in."""
+    newer = dataclasses.replace(HERE, packages={"torch": "2.12", "triton": "3.6"})
+    names = [campaign_id(environment, "2026-11-30") for environment in (HERE, newer)]
+    for name, environment in zip(names, (HERE, newer), strict=True):
+        store.save(Baseline("h200", "sum", {name: environment}, {CASE: {name: RUN}}))
+    found = store.load("h200", "sum")
+    assert [found.campaigns[name].packages["torch"] for name in names] == ["2.11", "2.12"]
+
+
+def test_a_campaign_never_changes_its_environment(store):
+    """Runs that stay in the file would come to stand under an environment that was never theirs."""
+    before = store.path("h200", "sum").read_text()
+    newer = dataclasses.replace(HERE, driver="581")
+    with pytest.raises(BaselineError, match=r"2026-11-30.abcdef12 was measured in another environment \(driver 580 ->"):
+        store.save(Baseline("h200", "sum", {"2026-11-30.abcdef12": newer}, {CASE: {"2026-11-30.abcdef12": RUN}}))
+    assert store.path("h200", "sum").read_text() == before
+
+
+def test_replacing_writes_exactly_the_content(store):
+    """Unlike saving, it takes away what is no longer there."""
+    store.replace(Baseline("h200", "sum", {"c": HERE}))
+    assert store.load("h200", "sum") == Baseline("h200", "sum", {"c": HERE})
+
+
+@given(
+    samples=st.lists(st.floats(1e-8, 10.0), min_size=2, max_size=40),
+    kernel=st.none() | st.floats(1e-8, 10.0),
+    gap=st.none() | st.floats(-1e-6, 1e-6),
+)
+def test_whatever_was_measured_can_be_stored_and_read(samples, kernel, gap):
+    """No honest measurement makes a file that is refused later."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder))
+        run = run_of(Timing(tuple(samples), 1, 1, "graph_cold", 3e-8, 1e-6, gap, kernel))
+        store.save(Baseline("h200", "sum", {"c": HERE}, {CASE: {"c": run}}))
+        assert store.load("h200", "sum").measured == {CASE: {"c": run}}
+
+
+def test_the_stored_results_of_this_project_can_be_read():
+    """Every file under baselines/ is usable, and its text is what would be written today."""
+    store = Store(Path(__file__).parents[1] / "baselines")
+    assert "a100" in store.devices()
+    for device in store.devices():
+        for baseline in store.load_all(device):
+            assert render(baseline) == store.path(device, baseline.operation).read_text(encoding="utf-8")
+            assert not (device == "a100" and baseline.measured), "nothing here was measured on an A100"
 
 
 def test_a_gpu_without_a_record_has_a_folder_of_its_own():
@@ -172,6 +269,11 @@ def test_a_gpu_without_a_record_has_a_folder_of_its_own():
 def test_a_run_keeps_the_conditions():
     """Clocks, power, temperature and throttle reasons are stored with the summary."""
     state = Telemetry((1980, 1970), (3201, 3201), (300.0, 400.0), (40, 45), ("SwPowerCap",))
-    run = run_of(Timing((1e-4, 1.1e-4, 1.2e-4), 2, 1, "graph_cold", 3e-8, 1e-6, 4e-7, None, 8e-6, 1.0, 0, state))
-    assert (run.count, run.sm_clock_mhz, run.throttle_reasons) == (3, (1980, 1970), ("SwPowerCap",))
+    timing = Timing((1e-4, 1.1e-4, 1.2e-4), 2, 1, "graph_cold", 3e-8, 1e-6, 4e-7, None, 8e-6, 1.0, 0, state)
+    run = run_of(timing, code="12ab")
+    assert (run.count, run.launches, run.gap, run.kernel, run.host) == (3, 2, 4e-7, None, 8e-6)
+    assert (run.sm_clock_mhz, run.memory_clock_mhz, run.power_w) == ((1980, 1970), (3201, 3201), (300.0, 400.0))
+    assert (run.temperature_c, run.throttle_reasons, run.code) == ((40, 45), ("SwPowerCap",), "12ab")
+    assert run.summary.power_limited
+    assert not RUN.summary.power_limited
     assert run.quantiles[2] == 1.1e-4

@@ -1,12 +1,13 @@
 """Summaries and changes are what they claim, whatever the scale."""
 
+import dataclasses
 import math
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pytest_roofline.statistics import Summary, change, noise_floor, quantile, summarise
+from pytest_roofline.statistics import MINIMAL, Summary, change, noise_floor, quantile, summarise
 
 times = st.floats(1e-7, 1.0)
 runs = st.lists(times, min_size=2, max_size=50)
@@ -45,10 +46,36 @@ def test_no_summary_from_too_little_or_nonsense(samples):
         summarise(samples)
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"log_mean": math.nan}, "finite"),
+        ({"log_mean": math.inf}, "finite"),
+        ({"log_mean": 1.0}, "within the quantiles"),
+        ({"count": 1}, "at least two samples"),
+        ({"quantiles": (1.0,) * 4}, "5 positive quantiles"),
+        ({"quantiles": (1.0, 1.0, math.nan, 1.0, 1.0)}, "5 positive quantiles"),
+        ({"quantiles": (0.0, 1.0, 1.0, 1.0, 1.0)}, "5 positive quantiles"),
+        ({"quantiles": (1.0, 2.0, 1.5, 2.0, 2.0)}, "ascend"),
+    ],
+)
+def test_no_summary_can_hold_what_no_samples_give(changes, message):
+    """Also one read from a file: nothing that compares summaries ever meets NaN or a single sample."""
+    with pytest.raises(ValueError, match=message):
+        Summary(**{"log_mean": 0.0, "quantiles": (1.0,) * 5, "count": 100, **changes})
+
+
 def test_quantiles_interpolate():
     """The median of four numbers lies between the middle two."""
     assert quantile([1, 2, 3, 4], 0.5) == 2.5
     assert (quantile([1, 2], 0), quantile([1, 2], 1)) == (1, 2)
+
+
+@given(st.lists(times, min_size=2, max_size=60).map(sorted), st.floats(0, 1), st.floats(0, 1))
+def test_quantiles_ascend_whatever_rounding_does(ordered, a, b):
+    """A larger share never has a smaller quantile, and none leaves the samples."""
+    low, high = (quantile(ordered, share) for share in sorted((a, b)))
+    assert ordered[0] <= low <= high <= ordered[-1]
 
 
 @given(st.floats(1e-7, 1.0), st.floats(1e-7, 1.0))
@@ -88,6 +115,31 @@ def test_more_runs_of_a_quiet_case_narrow_the_interval():
     """Each campaign adds certainty; one or two are not trusted to know their own spread."""
     widths = [change(run(1e-3), [run(1e-3)] * k).detectable for k in (1, 2, 3, 10)]
     assert widths == sorted(widths, reverse=True)
+
+
+def test_two_runs_that_disagree_are_not_believed_to_agree():
+    """With two campaigns their difference counts as soon as it exceeds the stated noise."""
+    quiet, apart = ([run(1e-3), run(1e-3 * ratio)] for ratio in (1.004, 1.05))
+    assert change(run(1e-3), quiet).detectable == pytest.approx(change(run(1e-3), [run(1e-3)] * 2).detectable)
+    assert change(run(1e-3), apart).low < 0.97
+
+
+def test_power_limited_runs_are_trusted_less():
+    """Their clocks differ between starts of the machine, so whatever K runs show, 1.4 % of spread is assumed."""
+    limited = dataclasses.replace(run(1e-3), power_limited=True)
+    for count in (1, 2, 5):
+        assert change(run(1e-3), [limited] * count).detectable > change(run(1e-3), [run(1e-3)] * count).detectable
+
+
+@given(st.floats(1e-7, 1e-2), st.lists(st.floats(0.98, 1.02), min_size=1, max_size=8))
+def test_a_detectable_slowdown_shows_even_if_measured_low(seconds, spread):
+    """A kernel slower by ``detectable`` whose run comes out at the low end of its interval still exceeds MINIMAL."""
+    baseline = [run(seconds * s) for s in spread]
+    found = change(run(seconds), baseline)
+    half = math.log(found.high / found.ratio)
+    centre = seconds / found.ratio
+    measured = change(run(centre * (1 + found.detectable) * math.exp(-half)), baseline)
+    assert measured.low == pytest.approx(1 + MINIMAL)
 
 
 def test_without_a_baseline_there_is_no_change():

@@ -1,0 +1,32 @@
+"""Accepted results: ``baselines/<device>/<operation>.json``, summaries with provenance, never raw samples.
+
+A *campaign* is one pass of the suite on one start of a machine; its environment is stored once and its runs refer to
+it. Measured and published figures stand in blocks of their own and are never compared as if they were the same.
+"""
+
+from pytest_roofline.baselines.content import (
+    Baseline,
+    BaselineError,
+    Published,
+    Run,
+    campaign_id,
+    device_key,
+    differences,
+    run_of,
+)
+from pytest_roofline.baselines.reading import read
+from pytest_roofline.baselines.store import Store, render
+
+__all__ = [
+    "Baseline",
+    "BaselineError",
+    "Published",
+    "Run",
+    "Store",
+    "campaign_id",
+    "device_key",
+    "differences",
+    "read",
+    "render",
+    "run_of",
+]

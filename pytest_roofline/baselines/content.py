@@ -1,0 +1,137 @@
+"""What a baseline holds, and what makes two environments comparable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+
+from pytest_roofline.devices.identify import match
+from pytest_roofline.evidence import Environment, Timing
+from pytest_roofline.statistics import Summary, summarise
+
+SCHEMA = 1
+FINGERPRINT = ("device", "driver", "cuda", "sm_count", "ecc", "mig", "power_limit_w", "max_sm_clock_mhz")
+TOOLCHAIN = ("torch", "triton", "cupy")
+
+
+class BaselineError(ValueError):
+    """A baseline cannot be used; the message names the file, the place and what to do."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One case in one campaign: the summary of its samples and how they were taken. Seconds throughout.
+
+    ``code`` is a hash of the compiled kernel, where it is known.
+    """
+
+    log_mean: float
+    quantiles: tuple[float, ...]
+    count: int
+    launches: int
+    copies: int
+    protocol: str
+    gap: float | None
+    kernel: float | None = None
+    host: float | None = None
+    sm_clock_mhz: tuple[int, int] | None = None
+    memory_clock_mhz: tuple[int, int] | None = None
+    power_w: tuple[float, float] | None = None
+    temperature_c: tuple[int, int] | None = None
+    throttle_reasons: tuple[str, ...] = ()
+    code: str | None = None
+
+    @property
+    def summary(self) -> Summary:
+        """What comparisons use. Raises ``ValueError`` for numbers that no samples can have."""
+        return Summary(self.log_mean, self.quantiles, self.count, "SwPowerCap" in self.throttle_reasons)
+
+
+@dataclass(frozen=True)
+class Published:
+    """A figure somebody published, on an exact variant of a card (``device`` is a record's key).
+
+    ``value`` and ``unit`` are what was printed; ``seconds`` is the same as a time where it can be converted, and
+    ``formula`` says how.
+    """
+
+    device: str
+    metric: str
+    value: float
+    unit: str
+    seconds: float | None
+    formula: str
+    implementation: str
+    source: str
+    method: str
+    confidence: str
+
+
+@dataclass
+class Baseline:
+    """The content of one file."""
+
+    device: str
+    operation: str
+    campaigns: dict[str, Environment] = field(default_factory=dict)
+    measured: dict[str, dict[str, Run]] = field(default_factory=dict)
+    published: dict[str, list[Published]] = field(default_factory=dict)
+
+    def case_ids(self) -> set[str]:
+        """Every case that anything is stored for."""
+        return {*self.measured, *self.published}
+
+
+def run_of(timing: Timing, code: str | None = None) -> Run:
+    """What is stored of a timing. Raises ``ValueError`` if its samples have no summary."""
+    summary, state = summarise(timing.samples), timing.telemetry
+    return Run(
+        log_mean=summary.log_mean,
+        quantiles=summary.quantiles,
+        count=summary.count,
+        launches=timing.launches,
+        copies=timing.copies,
+        protocol=timing.protocol,
+        gap=timing.gap,
+        kernel=timing.kernel,
+        host=timing.host,
+        sm_clock_mhz=state.sm_clock_mhz,
+        memory_clock_mhz=state.memory_clock_mhz,
+        power_w=state.power_w,
+        temperature_c=state.temperature_c,
+        throttle_reasons=state.throttle_reasons,
+        code=code,
+    )
+
+
+def campaign_id(environment: Environment, date: str) -> str:
+    """Name of a campaign: day, start of the machine and fingerprint.
+
+    A repetition replaces itself; another driver or toolchain on the same start is another campaign, so that no run is
+    ever filed under an environment that it was not measured in.
+    """
+    fingerprint = [getattr(environment, name) for name in FINGERPRINT]
+    fingerprint += [environment.packages.get(name) for name in TOOLCHAIN]
+    digest = hashlib.sha256(json.dumps(fingerprint).encode()).hexdigest()
+    return f"{date[:10]}.{environment.machine[:8] or 'unknown'}.{digest[:6]}"
+
+
+def device_key(environment: Environment) -> str:
+    """The folder of a device: its record's key, or a name made from the driver's for a GPU without one."""
+    record = match(environment.device, environment.sm_count)
+    return record.key if record else "_".join(environment.device.lower().replace("-", " ").split())
+
+
+def differences(stored: Environment, here: Environment) -> list[str]:
+    """What else than the kernel changed between two environments, in plain words."""
+    found = [
+        f"{name} {getattr(stored, name)} -> {getattr(here, name)}"
+        for name in FINGERPRINT
+        if getattr(stored, name) != getattr(here, name)
+    ]
+    for name in TOOLCHAIN:
+        before, now = stored.packages.get(name), here.packages.get(name)
+        if before != now:
+            found.append(f"{name} {before} -> {now}")
+    return found

@@ -1,0 +1,97 @@
+"""The folder of baselines: find, merge, write."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_roofline import cache
+from pytest_roofline.baselines.content import SCHEMA, Baseline, BaselineError, differences
+from pytest_roofline.baselines.reading import read
+from pytest_roofline.evidence import to_plain
+
+
+@dataclass(frozen=True)
+class Store:
+    """The folder of baselines. A file is read when asked for, and only written by :meth:`save` and :meth:`replace`."""
+
+    root: Path
+
+    def path(self, device: str, operation: str) -> Path:
+        """Where a device's results of an operation are."""
+        return self.root / device / f"{operation}.json"
+
+    def devices(self) -> list[str]:
+        """The devices that anything is stored for."""
+        return sorted(p.name for p in self.root.iterdir() if any(p.glob("*.json"))) if self.root.is_dir() else []
+
+    def operations(self, device: str) -> list[str]:
+        """The operations that anything is stored for on a device."""
+        return sorted(p.stem for p in (self.root / device).glob("*.json"))
+
+    def load(self, device: str, operation: str) -> Baseline:
+        """One file's content; empty if there is no file. Raises :class:`BaselineError`."""
+        path = self.path(device, operation)
+        return read(path) if path.exists() else Baseline(device, operation)
+
+    def load_all(self, device: str) -> list[Baseline]:
+        """Every file of a device. Raises :class:`BaselineError` for the first that cannot be used."""
+        return [self.load(device, operation) for operation in self.operations(device)]
+
+    def save(self, baseline: Baseline) -> Path:
+        """Merge into the file and replace it atomically: other cases and campaigns in it are kept.
+
+        Raises :class:`BaselineError` for a file that cannot be used, and for a campaign whose name the file already has
+        for another environment; either way the file stays as it is.
+        """
+        merged = self.load(baseline.device, baseline.operation)
+        for name, environment in baseline.campaigns.items():
+            changed = differences(merged.campaigns.get(name, environment), environment)
+            if changed:
+                raise BaselineError(
+                    f"{self.path(baseline.device, baseline.operation)}: campaign {name} was measured in another "
+                    f"environment ({'; '.join(changed)}); give this one another name"
+                )
+        merged.campaigns.update(baseline.campaigns)
+        for case, runs in baseline.measured.items():
+            merged.measured.setdefault(case, {}).update(runs)
+        merged.published.update(baseline.published)
+        return self.replace(merged)
+
+    def replace(self, baseline: Baseline) -> Path:
+        """Write the file anew with exactly this content."""
+        path = self.path(baseline.device, baseline.operation)
+        cache.write_atomically(path, render(baseline).encode())
+        return path
+
+
+def render(baseline: Baseline) -> str:
+    """The file's text: keys sorted, one run per line, so that a diff shows what changed.
+
+    Raises ``ValueError`` for NaN and infinity, which are not JSON.
+    """
+    lines = ["{", f' "schema": {SCHEMA},', f' "device": {json.dumps(baseline.device)},']
+    lines.append(f' "operation": {json.dumps(baseline.operation)},')
+    campaigns = [f"  {json.dumps(k)}: {_line(v)}" for k, v in sorted(baseline.campaigns.items())]
+    lines.append(' "campaigns": {' + _block(campaigns) + "},")
+    cases = []
+    for case, runs in sorted(baseline.measured.items()):
+        inner = ",\n".join(f"   {json.dumps(k)}: {_line(v)}" for k, v in sorted(runs.items()))
+        cases.append(f"  {json.dumps(case)}: {{\n{inner}}}")
+    lines.append(' "measured": {' + _block(cases) + "},")
+    figures = []
+    for case, published in sorted(baseline.published.items()):
+        inner = ",\n".join(f"   {_line(p)}" for p in published)
+        figures.append(f"  {json.dumps(case)}: [\n{inner}]")
+    lines.append(' "published": {' + _block(figures) + "}")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _line(value: Any) -> str:
+    return json.dumps(to_plain(value), sort_keys=True, allow_nan=False)
+
+
+def _block(lines: list[str]) -> str:
+    return "\n" + ",\n".join(lines) if lines else ""
