@@ -33,6 +33,20 @@ class Tools:
         self._flags = torch.zeros(2, dtype=torch.int32).pin_memory()  # released by the host, given up by the device
         self._blocks = 8 * torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
         self._start, self._end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+        self._load()
+
+    def _load(self) -> None:
+        """Launch every kernel once, because loading one waits for the device, which must not be held then."""
+        import torch
+
+        scratch = torch.zeros(1, device="cuda")
+        self._flags[0] = 1
+        self._hold((1,), (1,), (self._flags.data_ptr(), HOLD_TIMEOUT_NS))
+        self.nothing()
+        self.settle()
+        self.fill((1,), (1,), (scratch, 0.0, 1))
+        self.scale((1,), (1,), (scratch, scratch, 0.0, 1))
+        torch.cuda.synchronize()
 
     def nothing(self) -> None:
         """Launch an empty kernel."""

@@ -23,12 +23,15 @@ def kernel_seconds(calls: Sequence[Callable[[], object]], tools: Tools, flush: S
     Executions are enqueued behind a held stream, so that no host time lies between the kernels of one. ``None`` where
     the profiler records no kernels (another profiler holds CUPTI, or it is not permitted).
     """
+    import torch
     from torch.profiler import ProfilerActivity, profile
 
     burst = min(BURST, len(calls))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch remarks on profiling cycles, of which there is one
         with profile(activities=[ProfilerActivity.CUDA]) as recorded:
+            calls[0]()  # before the first flush, so it is not counted: CUPTI sets up, which waits for the device
+            torch.cuda.synchronize()
             for i in range(REPEATS):
                 (flush or tools.settle)()
                 with tools.held():
