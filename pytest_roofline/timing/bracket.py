@@ -36,16 +36,16 @@ class Tools:
         self._load()
 
     def _load(self) -> None:
-        """Launch every kernel once, because loading one waits for the device, which must not be held then."""
+        """Launch every kernel once: loading one waits for the device, which must not be held then."""
         import torch
 
-        scratch = torch.zeros(1, device="cuda")
-        self._flags[0] = 1
+        y = torch.empty(1, device="cuda")
+        self._flags.fill_(1)
         self._hold((1,), (1,), (self._flags.data_ptr(), HOLD_TIMEOUT_NS))
         self.nothing()
-        self.settle()
-        self.fill((1,), (1,), (scratch, 0.0, 1))
-        self.scale((1,), (1,), (scratch, scratch, 0.0, 1))
+        self.flush(0.0)
+        self.fill((1,), (1,), (y, 0.0, 0))
+        self.scale((1,), (1,), (y, y, 0.0, 0))
         torch.cuda.synchronize()
 
     def nothing(self) -> None:
