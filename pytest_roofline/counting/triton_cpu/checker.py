@@ -1,173 +1,86 @@
-"""Looks at every load, store and atomic of an interpreted kernel before it happens.
+"""Puts the checks before every load, store and atomic of the interpreter.
 
-Hooks sit on private names of Triton's interpreter that have not changed from 3.4 to 3.7; ``selftest`` sees at start
-that they still bite. Outside :func:`checking` they only pass through.
+The hooks sit on private names of Triton's interpreter that have kept their meaning from 3.4 to 3.9; ``selftest`` sees
+at start that they still bite. Outside :func:`checking` they only pass through.
 """
 
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import triton
 import triton.language as tl
 import triton.runtime.interpreter as interpreter
 from triton.language.semantic import TritonSemantic
 
-from pytest_roofline.counting.triton_cpu.findings import Finding, KernelFault
-from pytest_roofline.counting.triton_cpu.hints import false_hint
-from pytest_roofline.counting.triton_cpu.memory import NOBODY, SEVERAL, AddressMap, Allocation, tensors_in
-from pytest_roofline.counting.triton_cpu.ordering import Clocks
+from pytest_roofline.counting.triton_cpu import hints
+from pytest_roofline.counting.triton_cpu.counts import LaunchRecord
+from pytest_roofline.counting.triton_cpu.findings import FalseHintError, KernelFault, UndefinedValueError
+from pytest_roofline.counting.triton_cpu.frames import only_user_frames
+from pytest_roofline.counting.triton_cpu.launch import Atomicity, Launch
+from pytest_roofline.counting.triton_cpu.poison import mixes_poison, poison
 
-GRID_LIMIT = (2**31 - 1, 65535, 65535)
-_RELEASING = ("RELEASE", "ACQUIRE_RELEASE")
-_ACQUIRING = ("ACQUIRE", "ACQUIRE_RELEASE")
-
-
-class Launch:
-    """One launch under watch."""
-
-    def __init__(self, kernel: str, arguments: dict[str, Any], races: bool) -> None:
-        self.kernel = kernel
-        self.memory = AddressMap(pair for name, value in arguments.items() for pair in tensors_in(name, value))
-        self.races = races
-        self.program = (0, 0, 0)
-        self.clocks = Clocks(1)
-        self._number = -1
-
-    def set_grid(self, grid: tuple[int, ...]) -> None:
-        """The grid is known now. Raises a fault beyond CUDA's limits."""
-        for axis, extent, limit in zip("xyz", grid, GRID_LIMIT, strict=False):
-            if extent > limit:
-                raise self.fault(Finding.GRID_LIMIT, f"{extent} programs along {axis}, a GPU takes at most {limit}")
-        self.clocks = Clocks(max(1, math.prod(grid)))
-
-    def start_program(self, program: tuple[int, int, int]) -> None:
-        """The next program runs."""
-        self._number += 1
-        self.program = program
-        self.clocks.start(self._number)
-
-    def fault(self, kind: Finding, message: str) -> KernelFault:
-        """A fault at the kernel statement that is being executed."""
-        return KernelFault(kind, message, self.kernel, self.program)
-
-    def access(self, kind: str, pointers: Any, mask: Any, size: int) -> None:
-        """Check the active lanes of one access of ``size`` bytes per lane, and remember them."""
-        shape = np.broadcast_shapes(np.shape(pointers), np.shape(mask))
-        active = np.broadcast_to(pointers, shape)[np.broadcast_to(mask, shape)].astype(np.int64)
-        pending = np.ones(active.size, bool)
-        for allocation in self.memory.allocations:
-            if not pending.any():
-                return
-            inside = pending & (active >= allocation.low) & (active + size <= allocation.high)
-            if inside.any():
-                self._inside(kind, allocation, active[inside], size)
-                pending &= ~inside
-        if pending.any():
-            self._out_of_bounds(kind, active[pending])
-
-    def _inside(self, kind: str, allocation: Allocation, addresses: Any, size: int) -> None:
-        if (addresses % size).any():
-            raise self.fault(
-                Finding.MISALIGNED, f"{kind} of {allocation.name} at an address that is no multiple of {size}"
-            )
-        first = (addresses - allocation.low) // allocation.granule
-        granules = (first[:, None] + np.arange(max(1, size // allocation.granule))).reshape(-1)
-        illegal = int((~allocation.legal[granules]).sum())
-        if illegal:
-            where = int(granules[~allocation.legal[granules]][0])
-            raise self.fault(
-                Finding.VIEW_GAP,
-                f"{kind} of {illegal} elements between those of {allocation.name}, the first {where} after its start",
-            )
-        if self.races:
-            {"load": self._load, "store": self._store, "atomic": self._update}[kind](allocation, granules)
-
-    def _load(self, a: Allocation, at: Any) -> None:
-        self._demand("loads", a, at, a.writer, a.written_at, "stored")
-        self._demand("loads", a, at, a.updater, a.updated_at, "updated atomically")
-        self._remember(a.reader, a.read_at, at)
-
-    def _store(self, a: Allocation, at: Any) -> None:
-        if np.unique(at).size != at.size:
-            raise self.fault(Finding.DUPLICATE_STORE, f"lanes of one store write the same element of {a.name}")
-        self._demand("stores", a, at, a.writer, a.written_at, "stored")
-        self._demand("stores", a, at, a.reader, a.read_at, "loaded")
-        self._demand("stores", a, at, a.updater, a.updated_at, "updated atomically")
-        a.writer[at], a.written_at[at] = self.clocks.current, self.clocks.epoch
-
-    def _update(self, a: Allocation, at: Any) -> None:
-        self._demand("updates", a, at, a.writer, a.written_at, "stored")
-        self._demand("updates", a, at, a.reader, a.read_at, "loaded")
-        self._remember(a.updater, a.updated_at, at)
-
-    def _demand(self, doing: str, a: Allocation, at: Any, programs: Any, epochs: Any, done: str) -> None:
-        """Every earlier access must be ordered before this one."""
-        loose = ~self.clocks.ordered(programs[at], epochs[at])
-        if loose.any():
-            other = int(programs[at][loose][0])
-            who = "several programs" if other == SEVERAL else f"program number {other}"
-            raise self.fault(
-                Finding.RACE, f"{doing} {int(loose.sum())} elements of {a.name} that {who} {done}, nothing orders them"
-            )
-
-    def _remember(self, programs: Any, epochs: Any, at: Any) -> None:
-        """Note a read or update; where an unordered one came before, there are several now."""
-        before = programs[at]
-        alone = (before == NOBODY) | self.clocks.ordered(before, epochs[at])
-        programs[at] = np.where(alone, self.clocks.current, SEVERAL)
-        epochs[at] = self.clocks.epoch
-
-    def _out_of_bounds(self, kind: str, addresses: Any) -> None:
-        first = int(addresses[0])
-        near = self.memory.nearest(first)
-        where = "there is no buffer at all"
-        if near is not None:
-            before, after = near.low - first, first - near.high
-            where = (
-                f"the first {before} bytes before" if before > 0 else f"the first {max(after, 0)} bytes past the end of"
-            )
-            where += f" {near.name}"
-        raise self.fault(Finding.OUT_OF_BOUNDS, f"{kind} of {addresses.size} elements outside every buffer, {where}")
+_ORDERINGS = (
+    "create_atomic_rmw",
+    "create_atomic_cas",
+    "create_atomic_load",
+    "create_atomic_store",
+    "create_atomic_poll",
+)
 
 
+@dataclass
+class Report:
+    """What a :func:`checking` context has seen."""
+
+    launches: list[LaunchRecord] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
 class _Watch:
-    launch: Launch | None = None
-    races = True
-    active = False
-    other_given = False
+    races: bool
+    counts: bool
+    report: Report
+
+
+_watch: ContextVar[_Watch | None] = ContextVar("watch", default=None)
+_launch: ContextVar[Launch | None] = ContextVar("launch", default=None)
+_other_missing: ContextVar[bool] = ContextVar("other_missing", default=False)
 
 
 @contextlib.contextmanager
-def checking(*, races: bool) -> Iterator[None]:
-    """Check launches inside the context."""
-    before = _Watch.active, _Watch.races
-    _Watch.active, _Watch.races = True, races
-    try:
-        with np.errstate(all="ignore"):  # a GPU does not warn of an overflow either
-            yield
-    finally:
-        _Watch.active, _Watch.races = before
+def checking(*, races: bool, counts: bool) -> Iterator[Report]:
+    """Check launches inside the context; see the package."""
+    report = Report()
+    with _set(_watch, _Watch(races, counts, report)), np.errstate(all="ignore"):  # a GPU does not warn either
+        yield report
 
 
 def install() -> None:
     """Put the hooks in."""
+    builder, executor = interpreter.InterpreterBuilder, interpreter.GridExecutor
     interpreter._interpreter = _CheckedMemory(interpreter._interpreter)
-    builder = interpreter.InterpreterBuilder
-    builder.set_grid_dim = _before(builder.set_grid_dim, Launch.set_grid)
-    builder.set_grid_idx = _before(builder.set_grid_idx, Launch.start_program)
-    builder.create_masked_load = _poisoned(builder.create_masked_load)
-    TritonSemantic.load = _noting_other(TritonSemantic.load)
-    interpreter.GridExecutor.__call__ = _watched(interpreter.GridExecutor.__call__)
+    interpreter._implicit_cvt = _with_made_up_addresses(interpreter._implicit_cvt)
     interpreter._patch_lang_core = _with_hints(interpreter._patch_lang_core)
+    interpreter.ReduceOps.apply_impl = _defined_only(interpreter.ReduceOps.apply_impl)
+    executor.__call__ = _watched(executor.__call__)
+    executor._init_args_hst = _mapped(executor._init_args_hst)
+    builder.set_grid_dim = _telling(builder.set_grid_dim, Launch.set_grid)
+    builder.set_grid_idx = _telling(builder.set_grid_idx, Launch.start_program)
+    builder.create_barrier = _ending_phase(builder.create_barrier)
+    builder.create_masked_load = _poisoned(builder.create_masked_load)
+    for name in _ORDERINGS:
+        if hasattr(builder, name):
+            setattr(builder, name, _ordering(getattr(builder, name)))
+    TritonSemantic.load = _noting_other(TritonSemantic.load)
 
 
 class _CheckedMemory:
-    """Stands before the interpreter's memory functions."""
+    """Stands before the interpreter's memory functions, which take real addresses."""
 
     def __init__(self, real: Any) -> None:
         self._real = real
@@ -176,64 +89,65 @@ class _CheckedMemory:
         return getattr(self._real, name)
 
     def load(self, pointers: Any, mask: Any, other: Any, dtype: Any) -> Any:
-        if _Watch.launch is not None:
-            _Watch.launch.access("load", pointers, mask, dtype.itemsize)
-        return self._real.load(pointers, mask, other, dtype)
+        launch = _launch.get()
+        if launch is None:
+            return self._real.load(pointers, mask, other, dtype)
+        value = self._real.load(launch.access("load", pointers, mask, dtype.itemsize), mask, other, dtype)
+        if launch.atomicity is not None:
+            launch.note_atomic(pointers, value)
+        return value
 
     def store(self, pointers: Any, value: Any, mask: Any) -> Any:
-        if _Watch.launch is not None:
-            _Watch.launch.access("store", pointers, mask, value.dtype.itemsize)
+        launch = _launch.get()
+        if launch is not None:
+            pointers = launch.access("store", pointers, mask, value.dtype.itemsize)
         return self._real.store(pointers, value, mask)
 
     def atomic_rmw(self, operation: Any, pointers: Any, value: Any, mask: Any, order: Any) -> Any:
-        self._atomic(pointers, mask, value.dtype.itemsize, order)
-        return self._real.atomic_rmw(operation, pointers, value, mask, order)
+        launch = _launch.get()
+        if launch is None:
+            return self._real.atomic_rmw(operation, pointers, value, mask, order)
+        real = launch.access("atomic", pointers, mask, value.dtype.itemsize)
+        old = self._real.atomic_rmw(operation, real, value, mask, order)
+        launch.note_atomic(pointers, old)
+        return old
 
     def atomic_cas(self, pointers: Any, expected: Any, value: Any, order: Any) -> Any:
-        self._atomic(pointers, np.ones(np.shape(pointers), bool), value.dtype.itemsize, order)
-        return self._real.atomic_cas(pointers, expected, value, order)
-
-    @staticmethod
-    def _atomic(pointers: Any, mask: Any, size: int, order: Any) -> None:
-        launch = _Watch.launch
+        launch = _launch.get()
         if launch is None:
-            return
-        shape = np.broadcast_shapes(np.shape(pointers), np.shape(mask))
-        touched = {int(p) for p in np.broadcast_to(pointers, shape)[np.broadcast_to(mask, shape)].reshape(-1)}
-        # Looked at before it acquires: an atomic cannot be what orders it after a plain store to the same element.
-        launch.access("atomic", pointers, mask, size)
-        for address in touched if order.name in _ACQUIRING else ():
-            launch.clocks.acquire(address)
-        for address in touched if order.name in _RELEASING else ():
-            launch.clocks.release(address)
+            return self._real.atomic_cas(pointers, expected, value, order)
+        real = launch.access("atomic", pointers, np.ones(np.shape(pointers), bool), value.dtype.itemsize)
+        old = self._real.atomic_cas(real, expected, value, order)
+        launch.note_atomic(pointers, old)
+        return old
 
 
-def _before(original: Any, tell: Any) -> Any:
-    """Tell the launch under watch, if there is one, before the interpreter goes on."""
-
-    def method(self: Any, x: int, y: int, z: int) -> Any:
-        if _Watch.launch is not None:
-            tell(_Watch.launch, (x, y, z))
-        return original(self, x, y, z)
-
-    return method
+@contextlib.contextmanager
+def _set(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
 
 
 def _watched(original: Any) -> Any:
     def call(self: Any, *arguments: Any, **keywords: Any) -> Any:
-        if not _Watch.active:
+        __tracebackhide__ = True
+        watch = _watch.get()
+        if watch is None:
             return original(self, *arguments, **keywords)
-        named = {**dict(zip(self.arg_names, arguments, strict=False)), **keywords}
-        before, _Watch.launch = _Watch.launch, Launch(self.fn.__name__, named, _Watch.races)
+        launch = Launch(self.fn.__name__, races=watch.races, counts=watch.counts)
         try:
-            return original(self, *arguments, **keywords)
+            with _set(_launch, launch):
+                return original(self, *arguments, **keywords)
         except Exception as error:
             fault = _fault_behind(error)
             if fault is None:
                 raise
-            raise fault from None
+            raise fault.with_traceback(only_user_frames(fault.__traceback__)) from None
         finally:
-            _Watch.launch = before
+            watch.report.launches.append(launch.record())
 
     return call
 
@@ -245,37 +159,117 @@ def _fault_behind(error: BaseException | None) -> KernelFault | None:
     return error
 
 
+def _mapped(original: Any) -> Any:
+    """Learn the tensors where the interpreter has them on the host."""
+
+    def init_args(self: Any, *given: Any) -> Any:
+        arguments, keywords = original(self, *given)
+        launch = _launch.get()
+        if launch is not None:
+            launch.map_arguments({**dict(zip(self.arg_names, arguments, strict=False)), **keywords})
+        return arguments, keywords
+
+    return init_args
+
+
+def _with_made_up_addresses(original: Any) -> Any:
+    def convert(argument: Any) -> Any:
+        converted = original(argument)
+        launch = _launch.get()
+        if launch is not None and hasattr(argument, "data_ptr"):
+            tensor = argument.base if type(argument).__name__ == "TensorWrapper" else argument
+            converted.handle.data = np.array([launch.space.made_up(tensor)], np.uint64)
+        return converted
+
+    return convert
+
+
+def _telling(original: Any, tell: Any) -> Any:
+    """Tell the launch under watch, if there is one, before the interpreter goes on."""
+
+    def method(self: Any, x: int, y: int, z: int) -> Any:
+        launch = _launch.get()
+        if launch is not None:
+            tell(launch, (x, y, z))
+        return original(self, x, y, z)
+
+    return method
+
+
+def _ending_phase(original: Any) -> Any:
+    def barrier(self: Any, *arguments: Any) -> Any:
+        launch = _launch.get()
+        if launch is not None:
+            launch.barrier()
+        return original(self, *arguments)
+
+    return barrier
+
+
+def _ordering(original: Any) -> Any:
+    """Keep the memory semantics at hand while the interpreter executes an atomic; they are its last arguments."""
+
+    def atomic(self: Any, *arguments: Any) -> Any:
+        launch = _launch.get()
+        if launch is None:
+            return original(self, *arguments)
+        order, scope = arguments[-2].name, arguments[-1].name
+        launch.atomicity = Atomicity("ACQUIRE" in order, "RELEASE" in order, scope != "CTA")
+        try:
+            return original(self, *arguments)
+        finally:
+            launch.atomicity = None
+
+    return atomic
+
+
 def _noting_other(original: Any) -> Any:
     """The interpreter takes a one-lane ``other=0`` for none, so it is noted here whether there was one."""
 
-    def load(self: Any, ptr: Any, mask: Any, other: Any, *rest: Any, **keywords: Any) -> Any:
-        _Watch.other_given = other is not None
-        return original(self, ptr, mask, other, *rest, **keywords)
+    def load(self: Any, pointer: Any, mask: Any, other: Any, *rest: Any, **keywords: Any) -> Any:
+        with _set(_other_missing, other is None):
+            return original(self, pointer, mask, other, *rest, **keywords)
 
     return load
 
 
 def _poisoned(original: Any) -> Any:
-    """Masked lanes without ``other`` are undefined on a GPU; zeros would hide that, NaN and all ones do not."""
-
     def masked_load(self: Any, pointers: Any, mask: Any, other: Any, *rest: Any, **keywords: Any) -> Any:
-        if other is None and _Watch.launch is not None and not _Watch.other_given:
+        if other is None and _launch.get() is not None and _other_missing.get():
             kind = pointers.get_element_ty()
-            data = np.full(np.shape(pointers.data), 0, interpreter._get_np_dtype(kind))
-            if kind in (tl.float16, tl.float32, tl.float64):
-                data.fill(np.nan)
-            else:
-                data.view(np.uint8).fill(0xFF if data.dtype != np.bool_ else 1)
+            data = poison(np.shape(pointers.data), interpreter._get_np_dtype(kind))
             other = interpreter.TensorHandle(data, kind)
         return original(self, pointers, mask, other, *rest, **keywords)
 
     return masked_load
 
 
+def _defined_only(original: Any) -> Any:
+    """A maximum ignores NaN, so it would hide poison; a sum would show it, but not where it came from."""
+    joining = [
+        getattr(tl.standard, name)
+        for name in (
+            "_sum_combine",
+            "_elementwise_max",
+            "_elementwise_min",
+            "_argmax_combine_tie_break_left",
+            "_argmin_combine_tie_break_left",
+        )
+    ]
+
+    def apply_impl(self: Any, given: Any) -> Any:
+        launch = _launch.get()
+        if launch is not None and self.combine_fn in joining and mixes_poison(given[0].handle.data, self.axis):
+            raise launch.fault(UndefinedValueError, "a reduction takes in masked lanes that were loaded without other=")
+        return original(self, given)
+
+    return apply_impl
+
+
 def _with_hints(original: Any) -> Any:
     def patched(lang: Any, *scope: Any) -> None:
         original(lang, *scope)
-        for name in ("multiple_of", "max_contiguous", "max_constancy"):
+        for name in hints.NAMES:
             hint = _checked_hint(name, getattr(lang, name))
             if scope:
                 scope[0].set_attr(lang, name, hint)
@@ -287,12 +281,14 @@ def _with_hints(original: Any) -> Any:
 
 def _checked_hint(name: str, original: Any) -> Any:
     def hint(value: Any, values: Any, **keywords: Any) -> Any:
-        if _Watch.launch is not None and isinstance(value, triton.language.tensor):
-            listed = values if isinstance(values, list | tuple) else [values]
-            plain: list[Any] = [getattr(v, "value", v) for v in listed]
-            problem = false_hint(name, value.handle.data, plain)
-            if problem is not None:
-                raise _Watch.launch.fault(Finding.FALSE_HINT, problem)
+        launch = _launch.get()
+        if launch is not None and isinstance(value, tl.tensor):
+            listed: list[Any] = list(values) if isinstance(values, list | tuple) else [values]
+            scalar = value.dtype.scalar
+            step = max(1, scalar.element_ty.primitive_bitwidth // 8) if scalar.is_ptr() else 1
+            wrong = hints.false_hint(name, value.handle.data, [int(getattr(v, "value", v)) for v in listed], step)
+            if wrong is not None:
+                raise launch.fault(FalseHintError, wrong)
         return original(value, values, **keywords)
 
     return hint

@@ -1,52 +1,53 @@
-"""Are the hints true that a kernel gives the compiler? False ones make it emit wrong vector accesses."""
+"""Are the hints true that a kernel gives the compiler? False ones make it emit wrong vector accesses.
+
+What they promise is what Triton's axis analysis takes from them: contiguity and constancy hold for every aligned group
+of that many values along a dimension, divisibility holds for the first value of every contiguous run (all values of a
+contiguous block cannot be multiples of 16, yet ``multiple_of`` is the established hint for it). Contiguous pointers
+are one element apart, and their divisibility counts bytes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+NAMES = ("multiple_of", "max_contiguous", "max_constancy")
 
-def false_hint(kind: str, data: Any, values: Sequence[int]) -> str | None:
-    """What is wrong with ``multiple_of``, ``max_contiguous`` or ``max_constancy`` on the values at hand.
 
-    ``values`` has one entry per dimension. Divisibility is a promise about the first value of each run of consecutive
-    ones, contiguity and constancy about every aligned group of that many values.
+def false_hint(name: str, data: Any, values: Sequence[int], step: int = 1) -> str | None:
+    """What is wrong with a hint on the values at hand, or None.
+
+    ``data`` has any number of dimensions and integers of any width, ``values`` one entry per dimension (1 promises
+    nothing), ``step`` is the distance of contiguous values: 1, or the element size in bytes for pointers.
     """
     array = np.asarray(data).astype(np.int64)
-    if array.size <= 1:
-        wrong = kind == "multiple_of" and array.size == 1 and int(array.reshape(-1)[0]) % values[0]
-        return f"{int(array.reshape(-1)[0])} is no multiple of {values[0]}" if wrong else None
-    for axis, value in enumerate(values):
-        if value <= 1 or axis >= array.ndim:
+    if array.ndim == 0 or (array.size == 1 and len(values) == 1):
+        array = array.reshape(1)
+    for axis, value in enumerate(values[: array.ndim]):
+        if value <= 1:
             continue
         rows = np.moveaxis(array, axis, -1).reshape(-1, array.shape[axis])
-        bad = next(_CHECKS[kind](rows, value), None)
-        if bad is not None:
-            return f"{kind}({list(values)}) along dimension {axis}: {bad}"
+        wrong = _not_multiple(rows, value, step) if name == "multiple_of" else _irregular(name, rows, value, step)
+        if wrong is not None:
+            return f"tl.{name} of {value} along dimension {axis}: {wrong}"
     return None
 
 
-def _multiple_of(rows: Any, value: int) -> Iterator[str]:
+def _not_multiple(rows: Any, value: int, step: int) -> str | None:
     starts = np.ones(rows.shape, bool)
-    starts[:, 1:] = np.diff(rows, axis=1) != 1
+    starts[:, 1:] = np.diff(rows, axis=1) != step
     wrong = rows[starts & (rows % value != 0)]
-    if wrong.size:
-        yield f"a run of consecutive values starts at {int(wrong[0])}, no multiple of {value}"
+    return f"a contiguous run starts at {int(wrong[0])}" if wrong.size else None
 
 
-def _steps(rows: Any, value: int, step: int, word: str) -> Iterator[str]:
+def _irregular(name: str, rows: Any, value: int, step: int) -> str | None:
     width = min(value, rows.shape[1])
-    groups = rows[:, : rows.shape[1] // width * width].reshape(rows.shape[0], -1, width)
-    wrong = (np.diff(groups, axis=2) != step).any(axis=2)
-    if wrong.any():
-        group = groups[wrong][0]
-        yield f"the group {group[:4].tolist()}... of {width} values is not {word}"
-
-
-_CHECKS: dict[str, Callable[[Any, int], Iterator[str]]] = {
-    "multiple_of": _multiple_of,
-    "max_contiguous": lambda rows, value: _steps(rows, value, 1, "contiguous"),
-    "max_constancy": lambda rows, value: _steps(rows, value, 0, "constant"),
-}
+    groups = rows[:, : rows.shape[1] // width * width].reshape(-1, width)
+    wrong = np.flatnonzero((np.diff(groups, axis=1) != (step if name == "max_contiguous" else 0)).any(axis=1))
+    if not wrong.size:
+        return None
+    group = groups[wrong[0]]
+    at = int(np.flatnonzero(np.diff(group) != (step if name == "max_contiguous" else 0))[0])
+    return f"{int(group[at])} is followed by {int(group[at + 1])}, {at + 1} into a group of {width}"
