@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import functools
 import json
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_roofline.contract import Memory, Pipeline
+from pytest_roofline.devices.throughput import derive
 
 FOLDER = Path(__file__).with_name("records")
 
@@ -30,9 +33,29 @@ _PEAKS = {
     Pipeline.FP8_TENSOR: "fp8_tensor_tflops",
     Pipeline.INT8_TENSOR: "int8_tensor_tops",
 }
-# Special-function results per clock and SM: CUDA C++ Programming Guide, table "Throughput of Native Arithmetic
-# Instructions", row of reciprocal, square root, base-2 logarithm and exponential, sine and cosine.
-_SPECIAL_PER_CLOCK = {"7.0": 16, "7.5": 16, "8.0": 16, "8.6": 16, "8.9": 16, "9.0": 16, "10.0": 16}
+_NUMBERS = frozenset(_PEAKS.values()) | {
+    "boost_mhz",
+    "fp32_cores_per_sm",
+    "fp64_cores_per_sm",
+    "int4_tensor_tops",
+    "l1_plus_smem_kib",
+    "l2_bytes",
+    "max_blocks_per_sm",
+    "max_smem_per_block_kib",
+    "max_threads_per_sm",
+    "max_warps_per_sm",
+    "mem_bw_gbs",
+    "mem_clock_mhz",
+    "mem_size_gb",
+    "nvlink_gbs",
+    "regs_per_sm",
+    "sm_count",
+    "smem_per_sm_kib",
+    "tdp_w",
+    "tensor_cores_per_sm",
+}
+_TEXTS = frozenset({"compute_capability", "pcie"})
+_RANGE = re.compile(r"[\d.]+(-| or )[\d.]+")
 
 
 class RecordError(ValueError):
@@ -41,12 +64,18 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True)
 class Figure:
-    """One published figure; ``value`` is ``None`` where the maker says nothing or the feature is missing."""
+    """One figure and where it comes from. ``value`` is ``None`` where it is unknown or, with ``supported`` false, where
+    the device lacks the feature."""
 
     value: Any
     source: str
     confidence: str
     note: str = ""
+    supported: bool = True
+    derived: bool = False
+
+
+_UNKNOWN = Figure(None, "no source in the record", "n/a")
 
 
 @dataclass(frozen=True)
@@ -65,11 +94,22 @@ class DeviceRecord:
         return float(figure.value) if figure is not None and isinstance(figure.value, int | float) else None
 
     def peak(self, pipeline: Pipeline) -> float | None:
-        """Operations per second of a pipeline at boost clock (an FMA counts two), dense; ``None`` if unknown."""
-        if pipeline is Pipeline.SPECIAL:
-            return self._special_functions()
-        tera = self.number(_PEAKS[pipeline])
-        return None if tera is None else tera * 1e12
+        """Operations per second of a pipeline at boost clock (an FMA counts two), dense; ``None`` if unknown or
+        missing in hardware."""
+        value = self.peak_figure(pipeline).value
+        return None if value is None else float(value)
+
+    def peak_figure(self, pipeline: Pipeline) -> Figure:
+        """The peak in operations per second with its source; derived from the clock where no datasheet gives it."""
+        field = _PEAKS.get(pipeline)
+        published = self.fields.get(field, _UNKNOWN) if field else _UNKNOWN
+        tera = self.number(field) if field else None
+        if tera is not None:
+            return Figure(tera * 1e12, published.source, published.confidence, published.note)
+        found = derive(pipeline, self.compute_capability, self.sm_count, self.number("boost_mhz"))
+        if published.supported and found is not None:
+            return Figure(found.rate, found.formula, "derived", derived=True)
+        return Figure(None, published.source, published.confidence, published.note, published.supported)
 
     def bandwidth(self, level: Memory) -> float | None:
         """Bytes per second of a memory level; only device memory is on datasheets."""
@@ -88,11 +128,6 @@ class DeviceRecord:
         figure = self.fields.get("compute_capability")
         return str(figure.value) if figure is not None and figure.value is not None else ""
 
-    def _special_functions(self) -> float | None:
-        """Derived: results per clock and SM x SMs x boost clock."""
-        per_clock, sms, mhz = _SPECIAL_PER_CLOCK.get(self.compute_capability), self.sm_count, self.number("boost_mhz")
-        return per_clock * sms * mhz * 1e6 if per_clock and sms and mhz else None
-
 
 def keys() -> tuple[str, ...]:
     """The keys of all records, sorted."""
@@ -107,15 +142,25 @@ def load(key: str) -> DeviceRecord:
     return read(FOLDER / f"{key}.json")
 
 
+def all_records() -> tuple[DeviceRecord, ...]:
+    """Every record, by key. Raises :class:`RecordError` for a bad file."""
+    return tuple(map(load, keys()))
+
+
 def read(path: Path) -> DeviceRecord:
     """Read one record file. Raises :class:`RecordError` naming the file and what is wrong in it."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise RecordError(f"{path}: no JSON at line {error.lineno}: {error.msg}") from error
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{path}: no UTF-8 text: {error}") from error
     try:
         if data["key"] != path.stem:
             raise RecordError(f"{path}: its key is {data['key']!r}, it must be the file's name")
+        for name in ("driver_names", "notes"):
+            if not isinstance(data[name], list):
+                raise RecordError(f"{path}: {name} must be a list")
         fields = {name: _figure(path, name, figure) for name, figure in data["fields"].items()}
         return DeviceRecord(data["key"], data["name"], tuple(data["driver_names"]), fields, tuple(data["notes"]))
     except (KeyError, TypeError, AttributeError) as error:
@@ -123,6 +168,23 @@ def read(path: Path) -> DeviceRecord:
 
 
 def _figure(path: Path, name: str, data: Mapping[str, Any]) -> Figure:
+    """One field. A misspelt name or a figure in quotes would silently mean "unknown", so both are refused."""
+    if name not in _NUMBERS | _TEXTS:
+        raise RecordError(f"{path}: no field is called {name}; known are {', '.join(sorted(_NUMBERS | _TEXTS))}")
     if not data.get("source"):
         raise RecordError(f"{path}: {name} has no source")
-    return Figure(data["value"], data["source"], data["confidence"], data.get("note", ""))
+    value, supported = data["value"], data.get("supported", True)
+    if value is not None and not (supported and (_is_text(value) if name in _TEXTS else _is_number(value))):
+        raise RecordError(f"{path}: {name} is {value!r}: expected a positive number, a range such as '7-8', or null")
+    return Figure(value, data["source"], data["confidence"], data.get("note", ""), supported)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_number(value: Any) -> bool:
+    """A positive number, or a range where the sources disagree."""
+    if isinstance(value, str):
+        return bool(_RANGE.fullmatch(value))
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value > 0
