@@ -3,8 +3,9 @@
     python benchmarks/import_published.py FIGURES.json [baselines]
 
 ``FIGURES.json`` is a list of collected figures, each with device, kernel, implementation, dtype, shape, metric, value,
-unit, source and confidence. A figure is attached only if the card's exact variant is known and operation, dtype, shape
-and kind of implementation are those of a case; everything else stays out, and the script says why.
+unit, source and confidence. A figure is attached only if its source can be found, the card's exact variant is stated,
+and operation, dtype, shape and kind of implementation are those of a case. Everything else stays out, and the script
+says why. What an earlier import attached and this one does not is removed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import pathlib
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,9 +22,11 @@ from typing import Any
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from pytest_roofline.baselines import Baseline, Published, Store  # noqa: E402
+from pytest_roofline.baselines import Published, Store  # noqa: E402
+from pytest_roofline.contract import Case, Traffic  # noqa: E402
 from pytest_roofline.discovery import discover  # noqa: E402
 
+DEVICE = "a100"
 CARDS = {
     "A100-SXM4-40GB": "a100_sxm4_40gb",
     "A100-SXM4-80GB": "a100_sxm4_80gb",
@@ -31,17 +34,31 @@ CARDS = {
     "A100-PCIE-80GB": "a100_pcie_80gb",
 }
 DTYPES = {"fp32": "f32", "fp32 (TF32 off)": "f32"}
+PER_SECOND = {"us": 1e6, "ms": 1e3, "s": 1.0}
+
+# Which operation a figure is about, by the name its collector gave to the kernel.
+OPERATIONS = {
+    "vector_add": r"vector add",
+    "sum": r"sum reduction.*|sum over.*|reduction \(.*",
+    "transpose": r"transpose: .*",
+    "matmul": r"SGEMM.*|matrixMul sample",
+}
 Figure = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Figures whose kernel and implementation match are cases ``operation/backend/variant``."""
+    """Figures whose kernel and implementation match are cases ``operation/backend/variant``.
+
+    ``counted`` says which bytes the source's GB/s count: without it a rate in GB/s has no time.
+    """
 
     kernel: str
     implementation: str
     case: str
     shape: Callable[[str], str | None]
+    counted: Callable[[Traffic], int] | None = None
+    counted_name: str = ""
 
     def fits(self, figure: Figure) -> bool:
         """Whether the figure's kernel is this kind of implementation."""
@@ -50,59 +67,75 @@ class Rule:
 
 
 def vector(text: str) -> str | None:
-    """``N=2^16 (256 KiB)`` or ``N=32*1024*1024 (134.2 MB)`` as a number of elements."""
-    power = re.match(r"N=2\^(\d+)\b", text)
-    if power:
-        return str(2 ** int(power[1]))
-    product = re.match(r"N=(\d+)\*(\d+)\*(\d+)\b", text)
-    return str(int(product[1]) * int(product[2]) * int(product[3])) if product else None
+    """``N=2^16 (256 KiB)`` or ``N=65536`` as a number of elements."""
+    found = re.fullmatch(r"N=(\d+)(?:\^(\d+))?(?: \(.*\))?", text)
+    return str(int(found[1]) ** int(found[2] or 1)) if found else None
 
 
-def cube(text: str) -> str | None:
-    """``4096^3`` as m x n x k. Rectangles stay out: sources do not say which extent is which."""
-    found = re.fullmatch(r"(\d+)\^3", text)
-    return "x".join([found[1]] * 3) if found else None
+def matrices(text: str) -> str | None:
+    """``4096^3`` or ``1024x4096x2048 (MxKxN)`` as m x n x k. Rectangles without that note stay out: their sources do
+    not say which extent is which."""
+    cube = re.fullmatch(r"(\d+)\^3", text)
+    if cube:
+        return "x".join([cube[1]] * 3)
+    noted = re.fullmatch(r"(\d+)x(\d+)x(\d+) \(MxKxN\)", text)
+    return f"{noted[1]}x{noted[3]}x{noted[2]}" if noted else None
 
 
 RULES = (
-    Rule(r"sum reduction \(device-wide, library\)", r"CUB DeviceReduce::Sum.*", "sum/cupy/sum", vector),
-    Rule(r"sum reduction: v6 multi-add / grid-stride", r"CUDA", "sum/cuda/grid_stride", vector),
-    Rule(r"SGEMM \(cuBLAS\)", r"cuBLAS .*", "matmul/torch/mm", cube),
-    Rule(r"SGEMM: cuBLAS.*", r"CUDA .*", "matmul/torch/mm", cube),
-    Rule(r"SGEMM \(torch\.matmul\)", r"PyTorch eager", "matmul/torch/mm", cube),
-    Rule(r"SGEMM: v1 naive \(coalesced\)", r"CUDA .*", "matmul/cuda/naive", cube),
+    # cub/benchmarks/bench/reduce/base.cuh in NVIDIA/cccl counts every element read and the one result written. The
+    # published ladders of reductions are no rules here: their kernels leave one partial sum per block, not the sum.
+    Rule(
+        r"sum reduction \(device-wide, library\)",
+        r"CUB DeviceReduce::Sum.*",
+        "sum/cupy/sum",
+        vector,
+        lambda traffic: traffic.total,
+        "bytes read and written",
+    ),
+    Rule(r"SGEMM \(cuBLAS\)|SGEMM: cuBLAS.*", r"cuBLAS .*|CUDA .*", "matmul/torch/mm", matrices),
+    Rule(r"SGEMM \(torch\.matmul\)", r"PyTorch eager", "matmul/torch/mm", matrices),
+    Rule(r"SGEMM: v1 naive \(coalesced\)", r"CUDA .*", "matmul/cuda/naive", matrices),
 )
 
 
-def seconds(figure: Figure, case: Any) -> tuple[float | None, str]:
-    """The figure as a time, and how it becomes one."""
+def seconds(figure: Figure, case: Case, rule: Rule) -> tuple[float | None, str]:
+    """The figure as a time, and the formula that makes it one."""
     value, unit = figure["value"], figure["unit"]
-    units = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
-    if unit in units:
-        return value * units[unit], "as published"
+    if unit in PER_SECOND:
+        return value / PER_SECOND[unit], "as published"
     if unit == "TFLOP/s":
         return sum(case.work.operations.values()) / (value * 1e12), "operations of the case / published rate"
-    if unit == "GB/s":
-        return case.work.traffic.read / (value * 1e9), "bytes read by the case / published rate"
-    return None, "not convertible"
+    if unit == "GB/s" and rule.counted is not None:
+        return rule.counted(case.work.traffic) / (value * 1e9), f"{rule.counted_name} by the case / published rate"
+    return None, "not convertible: the source does not say what it counted"
 
 
-def attach(figure: Figure, cases: Mapping[str, Any]) -> tuple[str, Published] | str:
+def operation_of(figure: Figure) -> str | None:
+    """The operation that a figure is about; ``None`` for one that the suite does not have."""
+    return next((name for name, kernel in OPERATIONS.items() if re.fullmatch(kernel, figure["kernel"])), None)
+
+
+def attach(figure: Figure, cases: Mapping[str, Case]) -> tuple[str, Published] | str:
     """The case and its figure, or why there is none."""
-    rule = next((rule for rule in RULES if rule.fits(figure)), None)
-    if rule is None:
-        return "no operation here, or another kind of implementation"
-    if "stored public file" in figure["source"]:
-        return "the source cannot be traced"
     if figure["device"] not in CARDS:
         return "the exact card is not stated"
+    if "stored public file" in figure["source"]:
+        return "the source cannot be found"
+    if figure["derived"]:
+        return "derived by its collector, not published"
     if figure["dtype"] not in DTYPES:
-        return "another dtype"
+        return "no such dtype here"
+    rule = next((rule for rule in RULES if rule.fits(figure)), None)
+    if rule is None:
+        return "another kind of implementation"
     shape = rule.shape(figure["shape"])
+    if shape is None:
+        return "the shape is not stated exactly"
     case_id = f"{rule.case}/{DTYPES[figure['dtype']]}/{shape}"
-    if shape is None or case_id not in cases:
-        return "no case of this shape"
-    time, formula = seconds(figure, cases[case_id])
+    if case_id not in cases:
+        return f"no case {case_id}"
+    time, formula = seconds(figure, cases[case_id], rule)
     return case_id, Published(
         device=CARDS[figure["device"]],
         metric=figure["metric"],
@@ -117,27 +150,44 @@ def attach(figure: Figure, cases: Mapping[str, Any]) -> tuple[str, Published] | 
     )
 
 
-def main() -> None:
-    """Write the files and print what was attached and what was not."""
-    figures = json.loads(pathlib.Path(sys.argv[1]).read_text())
-    store = Store(pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT / "baselines")
-    cases = {str(case): case for case in discover(ROOT, ["suite/operations"]).timed(full=True)}
-    found: dict[str, Baseline] = {}
-    left_out: Counter[str] = Counter()
+def sort(figures: list[Figure], cases: Mapping[str, Case]) -> tuple[dict[str, dict[str, list[Published]]], list[str]]:
+    """Published figures by operation and case, and a report of what was attached and what was not."""
+    found: dict[str, dict[str, list[Published]]] = {name: defaultdict(list) for name in OPERATIONS}
+    left_out: dict[str, Counter[str]] = {name: Counter() for name in OPERATIONS}
+    others = 0
     for figure in figures:
+        operation = operation_of(figure)
+        if operation is None:
+            others += 1
+            continue
         result = attach(figure, cases)
         if isinstance(result, str):
-            left_out[result] += 1
-            continue
-        case_id, published = result
-        operation = case_id.split("/")[0]
-        baseline = found.setdefault(operation, Baseline("a100", operation))
-        baseline.published.setdefault(case_id, []).append(published)
-    for operation, baseline in found.items():
-        store.save(baseline)
-        print(f"{operation}: {sum(map(len, baseline.published.values()))} figures on {len(baseline.published)} cases")
-    print(f"left out of {len(figures)}: " + "; ".join(f"{count} {why}" for why, count in left_out.most_common()))
+            left_out[operation][result] += 1
+        else:
+            found[operation][result[0]].append(result[1])
+    lines = []
+    for name, attached in found.items():
+        lines.append(f"{name}: {sum(map(len, attached.values()))} figures attached to {len(attached)} cases")
+        lines += [f"  {count:3} left out: {why}" for why, count in left_out[name].most_common()]
+    total = sum(len(runs) for attached in found.values() for runs in attached.values())
+    return found, [*lines, f"{total} of {len(figures)} attached; {others} are about operations that are not here"]
+
+
+def main(arguments: list[str]) -> None:
+    """Write the files and print what was attached and what was not."""
+    if not 1 <= len(arguments) <= 2:
+        sys.exit("usage: python benchmarks/import_published.py FIGURES.json [baselines]")
+    figures = json.loads(pathlib.Path(arguments[0]).read_text(encoding="utf-8"))
+    store = Store(pathlib.Path(arguments[1]) if len(arguments) > 1 else ROOT / "baselines")
+    cases = {str(case): case for case in discover(ROOT, ["suite/operations"]).timed(full=True)}
+    found, lines = sort(figures, cases)
+    for operation, attached in found.items():
+        baseline = store.load(DEVICE, operation)
+        baseline.published = dict(attached)
+        if baseline.case_ids() or store.path(DEVICE, operation).exists():
+            store.replace(baseline)
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
