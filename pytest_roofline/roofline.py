@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from pytest_roofline.contract import Memory, Traffic, Work
+from pytest_roofline.contract import Memory, Pipeline, Traffic, Work
 from pytest_roofline.devices.ceilings import Ceilings
 from pytest_roofline.devices.record import DeviceRecord
 
@@ -28,11 +28,16 @@ class Regime(enum.Enum):
 
 @dataclass(frozen=True)
 class Limit:
-    """The largest of the times a device needs at least, and what needs it (``device``, ``fp32`` …)."""
+    """The largest of the times a device needs at least, and what needs it (``device``, ``fp32`` …).
+
+    ``complete`` is false where a pipeline of unknown rate might need longer still: then nothing is a share of it,
+    though a shorter time remains impossible.
+    """
 
     seconds: float
     by: str
     regime: Regime
+    complete: bool = True
 
 
 @dataclass(frozen=True)
@@ -48,9 +53,10 @@ class Assessment:
     """A case on a device.
 
     ``problem`` is the bound of the problem (each input once), ``algorithm`` that of the kernel's own traffic model,
-    both from the datasheet; ``ceiling`` is the algorithm's bound under measured ceilings. Each is ``None`` where a
-    needed figure is unknown. ``regime`` is ``OVERHEAD`` when the bound is shorter than an empty launch, so that no
-    kernel could come near it.
+    both from the datasheet; ``ceiling`` is the algorithm's bound under measured ceilings (for pipelines that were not
+    measured, the datasheet's). Each is ``None`` where the rate of device memory is unknown. ``regime`` is ``OVERHEAD``
+    when the bound is shorter than an empty launch, so that no kernel could come near it, and ``UNKNOWN`` without a
+    complete bound.
     """
 
     problem: Limit | None
@@ -105,11 +111,11 @@ def assess(
         known = [t for t in model if record.bandwidth(t.level) is not None]
         algorithm = _limit(work, (work.traffic, *known), record)
     if ceilings is not None:
-        ceiling = _measured_limit(work, model, ceilings)
+        ceiling = _measured_limit(work, model, ceilings, record)
     floor = launch_floor if launch_floor is not None else (ceilings.empty_launch if ceilings else None)
     basis = algorithm or ceiling
-    regime = basis.regime if basis else Regime.UNKNOWN
-    if basis and floor is not None and basis.seconds < floor:
+    regime = basis.regime if basis and basis.complete else Regime.UNKNOWN
+    if basis and basis.complete and floor is not None and basis.seconds < floor:
         regime = Regime.OVERHEAD
     return Assessment(problem, algorithm, ceiling, regime, intensity(work))
 
@@ -134,15 +140,14 @@ def _limit(work: Work, traffic: Sequence[Traffic], record: DeviceRecord) -> Limi
         if roof is None:
             return None
         limits.append(Limit(item.total / roof, item.level.value, Regime.MEMORY))
-    for pipeline, operations in work.operations.items():
-        # A pipeline of unknown rate cannot tighten the bound: the largest of the other times still is one.
-        peak = record.peak(pipeline)
-        if peak is not None:
-            limits.append(Limit(operations / peak, pipeline.value, Regime.COMPUTE))
-    return max(limits, key=lambda limit: limit.seconds)
+    return _longest(limits, work, record.peak)
 
 
-def _measured_limit(work: Work, model: Sequence[Traffic], ceilings: Ceilings) -> Limit:
+def _measured_limit(
+    work: Work, model: Sequence[Traffic], ceilings: Ceilings, record: DeviceRecord | None
+) -> Limit | None:
+    if work.traffic.level is not Memory.DEVICE:
+        return None  # neither the copy's nor the read rate is that level's
     limits = []
     for item in (work.traffic, *(t for t in model if t.level is Memory.DEVICE)):
         # What is read and written in equal parts moves at the copy's rate, what is only read at the read rate.
@@ -151,12 +156,30 @@ def _measured_limit(work: Work, model: Sequence[Traffic], ceilings: Ceilings) ->
             ceilings.read if item.read > item.write else ceilings.copy
         )
         limits.append(Limit(seconds, item.level.value, Regime.MEMORY))
-    for pipeline, operations in work.operations.items():
-        peak = ceilings.peak(pipeline)
-        if peak is not None:
-            limits.append(Limit(operations / peak, pipeline.value, Regime.COMPUTE))
-    return max(limits, key=lambda limit: limit.seconds)
+
+    def peak(pipeline: Pipeline) -> float | None:
+        return ceilings.peak(pipeline) or (record.peak(pipeline) if record else None)
+
+    return _longest(limits, work, peak)
+
+
+def _longest(memory: Sequence[Limit], work: Work, peak: Callable[[Pipeline], float | None]) -> Limit:
+    """The longest of the times of memory and of the pipelines of known rate.
+
+    What an unknown pipeline has to do is held against the slowest rate known of the device: if even that is quick
+    enough not to matter, the bound is complete.
+    """
+    known = {pipeline: rate for pipeline in Pipeline if (rate := peak(pipeline)) is not None}
+    arithmetic = [
+        Limit(operations / known[pipeline], pipeline.value, Regime.COMPUTE)
+        for pipeline, operations in work.operations.items()
+        if pipeline in known
+    ]
+    longest = max([*memory, *arithmetic], key=lambda limit: limit.seconds)
+    unknown = sum(operations for pipeline, operations in work.operations.items() if pipeline not in known)
+    slowest = min(known.values(), default=0.0)
+    return replace(longest, complete=unknown <= longest.seconds * slowest)
 
 
 def _share(limit: Limit | None, seconds: float) -> float | None:
-    return None if limit is None or not seconds > 0 else limit.seconds / seconds
+    return limit.seconds / seconds if limit is not None and limit.complete and seconds > 0 else None

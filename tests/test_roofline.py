@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pytest_roofline.contract import Memory, Pipeline, Traffic, Work
 from pytest_roofline.devices.ceilings import Ceilings
-from pytest_roofline.devices.record import load
+from pytest_roofline.devices.record import all_records, load
 from pytest_roofline.evidence import Environment
 from pytest_roofline.roofline import (
     Regime,
@@ -65,10 +65,49 @@ def test_a_level_without_a_published_roof_does_not_count():
     assert found.algorithm == found.problem
 
 
-def test_a_pipeline_of_unknown_rate_leaves_the_other_bounds():
-    """Without a rate for f16 arithmetic, the bytes still bound a stream."""
-    work = Work({Pipeline.FP16: 10**8}, Traffic(4 * 10**8, 2 * 10**8))
-    assert assess(work, record=H200).algorithm.by == "device"
+def test_a_pipeline_of_unknown_rate_leaves_a_stream_its_bound():
+    """No source gives an RTX 3090's bf16 tensor rate, but a stream's few operations cannot matter at any rate."""
+    found = assess(Work({Pipeline.BF16_TENSOR: 10**8}, Traffic(4 * 10**8, 2 * 10**8)), record=load("rtx_3090"))
+    assert (found.algorithm.by, found.algorithm.complete, found.regime) == ("device", True, Regime.MEMORY)
+    assert found.fraction(1e-3) == pytest.approx(6e8 / 936e9 / 1e-3)
+
+
+def test_a_pipeline_of_unknown_rate_that_could_limit_leaves_no_percentage():
+    """The bytes of a matmul say nothing about how fast unknown tensor cores multiply; they still forbid magic."""
+    n = 4096
+    work = Work({Pipeline.BF16_TENSOR: 2 * n**3}, Traffic(4 * n * n, 2 * n * n))
+    found = assess(work, record=load("rtx_3090"), launch_floor=1.0)
+    assert (found.algorithm.complete, found.fraction(1e-3), found.regime) == (False, None, Regime.UNKNOWN)
+    assert found.impossible(1e-9)
+
+
+def test_no_operations_on_an_unknown_pipeline_are_no_matter():
+    """A work that lists a pipeline with zero operations is not made uncertain by it."""
+    assert assess(Work({Pipeline.BF16_TENSOR: 0}, Traffic(0, 0)), record=load("rtx_3090")).algorithm.complete
+
+
+def test_memory_of_unknown_bandwidth_leaves_no_bound():
+    """Sources disagree about a B200's bandwidth, and no datasheet gives that of host memory."""
+    assert assess(stream(), record=load("b200")).algorithm is None
+    transfer = Work({}, Traffic(10**9, 0, Memory.HOST))
+    assert (assess(transfer, record=H200).algorithm, assess(transfer, ceilings=CEILINGS).ceiling) == (None, None)
+
+
+def test_what_was_not_measured_has_the_datasheets_rate():
+    """Ceilings without a double-precision rate bound a matmul by the 34 TFLOP/s of the datasheet, not by its bytes."""
+    work = Work({Pipeline.FP64: 2 * 4096**3}, Traffic(16 * 4096**2, 8 * 4096**2))
+    with_record = assess(work, record=H200, ceilings=CEILINGS)
+    assert (with_record.ceiling.by, with_record.ceiling.seconds) == ("fp64", pytest.approx(2 * 4096**3 / 34e12))
+    alone = assess(work, ceilings=CEILINGS)
+    assert (alone.ceiling.by, alone.fraction_of_ceiling(1.0)) == ("device", None)
+
+
+def test_special_functions_have_a_roof_of_their_own():
+    """Claim roof-2: 16 exponentials per byte-poor element are limited far below the FMA peak."""
+    n = 10**8
+    found = assess(Work({Pipeline.FP32: 16 * n, Pipeline.SPECIAL: 16 * n}, Traffic(4 * n, 4 * n)), record=H200)
+    assert (found.algorithm.by, found.regime) == ("special", Regime.COMPUTE)
+    assert found.algorithm.seconds == pytest.approx(16 * n / (16 * 132 * 1980e6))
 
 
 def test_an_unknown_gpu_gets_no_percentage():
@@ -121,6 +160,40 @@ def test_the_bound_scales_with_the_work(operations, read, write, factor):
     assert b.intensity == pytest.approx(a.intensity)
 
 
+@given(st.integers(0, 10**12), st.integers(0, 10**12), st.sampled_from(all_records()))
+def test_the_bound_is_the_classic_roofline(operations, total, record):
+    """In time: the larger of operations / peak and bytes / bandwidth, which is min(peak, bandwidth x intensity)."""
+    peak, bandwidth = record.peak(Pipeline.FP32), record.bandwidth(Memory.DEVICE)
+    found = assess(Work({Pipeline.FP32: operations}, Traffic(total, 0)), record=record).algorithm
+    if peak is None or bandwidth is None:
+        assert found is None
+    else:
+        assert found.seconds == max(operations / peak, total / bandwidth)
+
+
+@given(st.floats(1e-9, 1e3), st.floats(1, 100))
+def test_a_slower_run_reaches_a_smaller_share(seconds, factor):
+    """The fraction falls as time grows, and is not below one where the time is impossible."""
+    found = assess(stream(), record=H200)
+    assert found.fraction(factor * seconds) <= found.fraction(seconds)
+    assert found.fraction(seconds) >= 1 if found.impossible(seconds) else found.fraction(seconds) <= 1
+
+
+@given(st.lists(st.tuples(st.integers(1, 10**4), st.integers(1, 512)), min_size=1, max_size=3))
+def test_tiles_never_launch_less_than_is_useful(pairs):
+    """Launched work covers the extents, and whole tiles waste nothing."""
+    extents, tile = zip(*pairs, strict=True)
+    assert tile_quantisation(extents, tile) >= 1
+    assert tile_quantisation([e * t for e, t in pairs], tile) == 1
+
+
+@given(st.integers(1, 10**6), st.integers(1, 200), st.integers(1, 32))
+def test_waves_waste_less_than_one_wave(blocks, sms, per_sm):
+    """The last wave may be almost empty, and all the others are full."""
+    found = wave_quantisation(blocks, sms, per_sm)
+    assert 1 <= found < 1 + sms * per_sm / blocks
+
+
 @given(st.integers(0, 10**9), st.integers(0, 10**9))
 def test_more_bytes_never_lower_the_bound(read, more):
     """The bound is monotone in the traffic."""
@@ -136,6 +209,22 @@ def test_more_bytes_never_lower_the_bound(read, more):
 def test_intensities_of_the_source_documents(operations, traffic, expected):
     """Claims ai-1 to ai-6: operations per byte of each step of the ladder; vector add has 1/12, not 1."""
     assert intensity(Work({Pipeline.FP32: operations}, Traffic(traffic, 0))) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n", [32, 64, 128])
+def test_intensity_of_a_square_tile_and_of_the_ideal(n):
+    """Claim ai-4: tiles of m x n have m n / (2 (m + n)) operations per byte; reading all once, n / 6."""
+    assert intensity(Work({Pipeline.FP32: 2 * n * n}, Traffic(4 * 2 * n, 0))) == pytest.approx(n * n / (2 * (n + n)))
+    assert intensity(Work({Pipeline.FP32: 2 * n**3}, Traffic(8 * n * n, 4 * n * n))) == pytest.approx(n / 6)
+
+
+@pytest.mark.parametrize(("tile", "regime"), [(32, Regime.MEMORY), (64, Regime.COMPUTE)])
+def test_a_tile_of_32_is_memory_bound_on_an_a100_and_one_of_64_is_not(tile, regime):
+    """Claim ai-3, with the panels read from device memory: 8 and 16 operations per byte around a ridge of 12.5."""
+    n = 4096
+    panels = Traffic(4 * 2 * n * n * (n // tile), 4 * n * n)
+    work = Work({Pipeline.FP32: 2 * n**3}, Traffic(8 * n * n, 4 * n * n))
+    assert assess(work, (panels,), load("a100_sxm4_40gb")).regime is regime
 
 
 def test_ridges_of_the_two_a100_memories():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ class Ceilings:
     """Measured rates in base units per second, and the time of an empty kernel in a graph in seconds.
 
     ``copy`` is the best of several ways to copy device memory (bytes read + written), ``read`` the best of several ways
-    to read it; ``how`` names the best way of each.
+    to read it; ``how`` names the best way of each. Raises ``ValueError`` for a rate or time that is not positive.
     """
 
     environment: Environment
@@ -34,6 +35,12 @@ class Ceilings:
     empty_launch: float
     peaks: Mapping[str, float]
     how: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        named = {"copy": self.copy, "read": self.read, "empty_launch": self.empty_launch, **self.peaks}
+        for name, value in named.items():
+            if not isinstance(value, int | float) or not (math.isfinite(value) and value > 0):
+                raise ValueError(f"{name} is {value!r}, no positive number")
 
     def peak(self, pipeline: Pipeline) -> float | None:
         """Measured operations per second of a pipeline; ``None`` if it was not measured."""

@@ -1,6 +1,7 @@
 """Measured ceilings are kept with their environment and refused elsewhere."""
 
 import dataclasses
+import json
 
 import pytest
 
@@ -43,6 +44,16 @@ def test_a_damaged_file_is_named(tmp_path, text):
     path.parent.mkdir(parents=True)
     path.write_text(text)
     with pytest.raises(CeilingsError, match=r"nvidia_h200\.json is damaged"):
+        load(HERE, tmp_path)
+
+
+@pytest.mark.parametrize("damage", [{"copy": 0}, {"read": "fast"}, {"peaks": {"fp32": -1}}, {"empty_launch": None}])
+def test_a_rate_that_is_none_is_named(tmp_path, damage):
+    """Ceilings divide: a zero or a text in the file is found when it is read, not when a report needs it."""
+    path = save(FOUND, tmp_path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), **damage}))
+    name = next(iter(damage.get("peaks", damage)))
+    with pytest.raises(CeilingsError, match=rf"nvidia_h200\.json is damaged \({name} is .*, no positive number\)"):
         load(HERE, tmp_path)
 
 
