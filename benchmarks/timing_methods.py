@@ -22,8 +22,7 @@ import triton  # noqa: E402
 from pytest_roofline.checking.check import load_launcher, prepare  # noqa: E402
 from pytest_roofline.discovery import Catalogue, discover  # noqa: E402
 from pytest_roofline.timing import Session, environment, open_session  # noqa: E402
-from pytest_roofline.timing.calibration import gap_at  # noqa: E402
-from pytest_roofline.timing.cupti import kernel_seconds  # noqa: E402
+from pytest_roofline.timing.session import Job  # noqa: E402
 from pytest_roofline.timing.timed_case import another, call_of, dirty_share  # noqa: E402
 
 SIZES = (1 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 23, 1 << 24, 100_000_000)
@@ -40,7 +39,12 @@ def main() -> None:
     session, here, catalogue = open_session(), environment(), discover(ROOT, ["suite/operations"])
     print(f"{here.device}, driver {here.driver}, CUDA {here.cuda}, torch {here.packages['torch']}")
     print(f"tick {session.tick * 1e9:.0f} ns, empty launch {session.launch_floor * 1e6:.3f} us")
-    print("calibrated on:", ", ".join(f"{g.name}: {g.bracket * 1e6:.2f} - {g.gap * 1e6:.2f}" for g in session.gaps))
+    overhead = session.overhead
+    print(
+        f"a bracket holds {overhead.ends * 1e6:.2f} us once and {overhead.node * 1e6:.3f} us per graph node,", end=" "
+    )
+    found = (f"{c.name} {c.bracket * 1e6:.3f}/{c.alone * 1e6:.3f}" for c in session.comparisons)
+    print("calibrated on (bracket/CUPTI):", ", ".join(found))
     print(f"{'kernel':27} {'elements':>9} {'bracket':>8} {'-gap':>8} {'CUPTI':>8} {'do_bench':>8} {'off':>8}  (us)")
     for kernel in KERNELS:
         for elements in SIZES:
@@ -57,11 +61,11 @@ def row(session: Session, catalogue: Catalogue, kernel: str, elements: int) -> s
     dirty = dirty_share(first)
     timing = session.measure(calls, dirty=dirty, estimate=estimate)
     bracket = statistics.median(timing.samples)
-    alone = kernel_seconds(calls, session.tools, functools.partial(session.tools.flush, dirty))
+    alone = session.kernel(Job(calls, functools.partial(session.tools.flush, dirty)))
     if alone is None:
         return f"{kernel:27} {elements:>9} CUPTI recorded nothing"
     bench = triton.testing.do_bench(calls[0], return_mode="median") * 1e-3
-    corrected = bracket - gap_at(bracket, session.gaps)
+    corrected = bracket - session.overhead.gap(timing.launches)
     verdict = "ok" if abs(corrected - alone) <= max(0.05 * alone, 0.2e-6) else "MISSES"
     numbers = " ".join(f"{1e6 * v:8.3f}" for v in (bracket, corrected, alone, bench, corrected - alone))
     linear = "-" if timing.linearity is None else f"{timing.linearity:.3f}"

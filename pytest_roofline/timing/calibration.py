@@ -1,41 +1,47 @@
-"""How much longer a launch takes inside a graph bracket than its kernel alone. Pure.
+"""What a bracket holds beside the kernels, from measurements on the engine's own kernels. Pure.
 
-The difference depends on the kernel's duration: the launch of the next node overlaps with a long kernel and not with a
-short one. It is measured on kernels of the engine's own and interpolated, never on the kernel at hand.
+A bracket of N launches takes ``ends + N * (kernel + node)``: the two events and the start of the graph once, the step
+from one graph node to the next N times. An empty kernel gives ``ends``, since only it can be launched 1 and N times
+without other differences; kernels too small for memory traffic to matter give ``node``, as what CUPTI's duration of the
+kernel alone leaves over.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Gap:
-    """One calibration kernel: seconds per launch in a bracket, and how much of it is not the kernel."""
+class Comparison:
+    """One calibration kernel: seconds per launch in a bracket of ``launches``, and of the kernel alone (CUPTI)."""
 
     name: str
     bracket: float
-    gap: float
+    launches: int
+    alone: float
 
 
-def gap_at(seconds: float, calibrated: Sequence[Gap]) -> float:
-    """The gap of a kernel that takes ``seconds`` per launch in a bracket, linear in the logarithm of the time between
-    the calibrated durations and constant beyond them. Several kernels of about one duration count with their mean;
-    0 without any."""
-    if not calibrated:
-        return 0.0
-    points = sorted((math.log(c.bracket), c.gap) for c in calibrated)
-    merged: list[tuple[float, float]] = []
-    for start in range(0, len(points), 2):
-        pair = points[start : start + 2]
-        merged.append((sum(x for x, _ in pair) / len(pair), sum(y for _, y in pair) / len(pair)))
-    place = math.log(seconds)
-    if place <= merged[0][0]:
-        return merged[0][1]
-    for (x0, y0), (x1, y1) in itertools.pairwise(merged):
-        if place <= x1:
-            return y0 + (y1 - y0) * (place - x0) / (x1 - x0)
-    return merged[-1][1]
+@dataclass(frozen=True)
+class Overhead:
+    """Seconds beside the kernels: ``ends`` once per bracket, ``node`` once per graph node."""
+
+    ends: float
+    node: float
+
+    def gap(self, launches: int) -> float:
+        """Seconds per launch that a bracket of ``launches`` contains beside the kernel."""
+        return self.node + self.ends / launches
+
+
+def ends(one: float, many: float, launches: int) -> float:
+    """Seconds of a bracket outside its launches, from brackets of 1 and of ``launches`` launches of one kernel."""
+    per_launch = (many - one) / (launches - 1)
+    return one - per_launch
+
+
+def node(comparisons: Sequence[Comparison], ends: float) -> float:
+    """The step between two nodes: median of what is left over; 0 where CUPTI recorded nothing."""
+    left = [c.bracket - ends / c.launches - c.alone for c in comparisons]
+    return statistics.median(left) if left else 0.0

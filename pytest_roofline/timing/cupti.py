@@ -4,39 +4,34 @@ from __future__ import annotations
 
 import statistics
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from pytest_roofline.timing.bracket import Step, Tools
+from pytest_roofline.timing.capture import Graph
 
 REPEATS = 12
-BURST = (
-    4  # executions after each flush, on argument sets of their own, so that all but the first find their code cached
-)
-_FLUSH, _HOLD = "flush_l2", "hold_stream"
+BURST = 4  # executions after each flush, on argument sets of their own: all but the first find their code cached
+_FLUSH = "flush_l2"
 
 Event = tuple[str, float, float]
 
 
-def kernel_seconds(calls: Sequence[Callable[[], object]], tools: Tools, flush: Step | None) -> float | None:
+def kernel_seconds(graph: Graph, burst: int, tools: Tools, flush: Step | None) -> float | None:
     """Median seconds from the start of the first to the end of the last kernel of one execution.
 
-    Executions are enqueued behind a held stream, so that no host time lies between the kernels of one. ``None`` where
-    the profiler records no kernels (another profiler holds CUPTI, or it is not permitted).
+    ``graph`` holds ``burst`` executions, so that no host time lies between the kernels of one. ``None`` where the
+    profiler records no kernels (another profiler holds CUPTI, or it is not permitted).
     """
     import torch
     from torch.profiler import ProfilerActivity, profile
 
-    burst = min(BURST, len(calls))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch remarks on profiling cycles, of which there is one
         with profile(activities=[ProfilerActivity.CUDA]) as recorded:
-            calls[0]()  # before the first flush, so it is not counted: CUPTI sets up, which waits for the device
-            torch.cuda.synchronize()
-            for i in range(REPEATS):
+            for _ in range(REPEATS):
                 (flush or tools.settle)()
-                with tools.held():
-                    for k in range(burst):
-                        calls[(i * burst + k) % len(calls)]()
+                graph.replay()
+                torch.cuda.synchronize()
         events = [(e.name, e.time_range.start, e.time_range.end) for e in recorded.events() if _on_device(e)]
     spans = executions(events, burst)
     return statistics.median(spans) * 1e-6 if spans else None
@@ -52,7 +47,7 @@ def executions(events: Sequence[Event], burst: int) -> list[float]:
     for event in sorted(events, key=lambda e: e[1]):
         if _FLUSH in event[0]:
             groups.append([])
-        elif groups and _HOLD not in event[0]:
+        elif groups:
             groups[-1].append(event)
     spans = []
     for group in groups:

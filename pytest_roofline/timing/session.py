@@ -11,18 +11,19 @@ from dataclasses import dataclass
 from pytest_roofline.contract import Protocol
 from pytest_roofline.evidence import Timing
 from pytest_roofline.timing.bracket import Bracket, Step, Tools
-from pytest_roofline.timing.calibration import Gap, gap_at
+from pytest_roofline.timing.calibration import Comparison, Overhead, ends, node
 from pytest_roofline.timing.capture import capture
 from pytest_roofline.timing.collect import collect
-from pytest_roofline.timing.cupti import kernel_seconds
+from pytest_roofline.timing.cupti import BURST, kernel_seconds
 from pytest_roofline.timing.errors import HoldExpired, NotCapturable, TimingUnavailable
 from pytest_roofline.timing.hostcost import completion_seconds, submission_seconds
 from pytest_roofline.timing.plan import Plan, copies, plan
 from pytest_roofline.timing.telemetry import Monitor, open_monitor, watching
 
 SHORT_SECONDS = 20e-6  # below this the gap between graph nodes matters, and CUPTI is asked as well
-_CALIBRATION_ELEMENTS = tuple(1 << k for k in range(10, 23, 2))
-_CALIBRATION_BYTES = 1 << 28
+_FLOOR_LAUNCHES = 256
+_CALIBRATION_ELEMENTS = tuple(1 << k for k in range(10, 17, 2))
+_CALIBRATION_SETS = 128
 _GRAPHED = (Protocol.GRAPH_COLD, Protocol.GRAPH_HOT)
 
 Call = Callable[[], object]
@@ -59,20 +60,27 @@ class Session:
     @functools.cached_property
     def launch_floor(self) -> float:
         """Seconds per launch of an empty kernel in a graph: nothing on this device is faster."""
-        return self._typical(Job([self.tools.nothing]), Plan(256, 20, 3))
+        return self._typical(Job([self.tools.nothing]), Plan(_FLOOR_LAUNCHES, 20, 20))
 
     @functools.cached_property
-    def gaps(self) -> list[Gap]:
-        """The gap between graph nodes, on the engine's own fill and scale kernels of several sizes."""
+    def comparisons(self) -> list[Comparison]:
+        """Brackets of the engine's own fill and scale kernels of several sizes beside CUPTI's durations of them."""
         found = []
         for elements in _CALIBRATION_ELEMENTS:
             for name, calls, dirty in self._calibration_kernels(elements):
                 job = Job(calls, functools.partial(self.tools.flush, dirty))
-                alone = kernel_seconds(calls, self.tools, job.flush)
+                alone = self.kernel(job)
                 if alone is not None:
-                    bracket = self._typical(job, Plan(len(calls), 20, 3))
-                    found.append(Gap(f"{name} {elements}", bracket, bracket - alone))
+                    bracket = self._typical(job, Plan(len(calls), 20, 20))
+                    found.append(Comparison(f"{name} {elements}", bracket, len(calls), alone))
         return found
+
+    @functools.cached_property
+    def overhead(self) -> Overhead:
+        """What a bracket contains beside the kernels, calibrated on kernels of the engine's own."""
+        one = self._typical(Job([self.tools.nothing]), Plan(1, 20, 20))
+        outside = ends(one, _FLOOR_LAUNCHES * self.launch_floor, _FLOOR_LAUNCHES)
+        return Overhead(outside, node(self.comparisons, outside))
 
     def estimate(self, call: Call) -> float:
         """Rough seconds of one cold execution; also compiles what is not compiled yet."""
@@ -131,13 +139,20 @@ class Session:
             protocol=protocol.value,
             tick=self.tick,
             launch_floor=self.launch_floor,
-            gap=gap_at(typical, self.gaps) if short else None,
-            kernel=kernel_seconds(calls, self.tools, flush) if short else None,
+            gap=self.overhead.gap(todo.launches) if short else None,
+            kernel=self.kernel(job) if short else None,
             host=submission_seconds(calls[0]),
             linearity=self._linearity(job, todo) if graphed and todo.launches > 1 else None,
             discarded=found.discarded,
             telemetry=state(),
         )
+
+    def kernel(self, job: Job) -> float | None:
+        """Seconds of one execution's kernels alone, from CUPTI; ``None`` where it records nothing."""
+        job.calls[0]()  # compiled before the capture
+        burst = min(BURST, len(job.calls))
+        graph = capture(job.calls, burst, may_allocate=job.may_allocate)
+        return kernel_seconds(graph, burst, self.tools, job.flush)
 
     def _taker(self, job: Job, todo: Plan, protocol: Protocol) -> Callable[[], float]:
         """A function that takes one sample, in seconds per launch; the GPU is warm when it is returned."""
@@ -175,12 +190,11 @@ class Session:
         return self._typical(job, Plan(2 * half, 5, 1)) / self._typical(job, Plan(half, 5, 1))
 
     def _calibration_kernels(self, elements: int) -> list[tuple[str, list[Call], float]]:
-        """The engine's own kernels on ``elements`` floats, each launch on buffers of its own where memory allows, and
-        the share of their bytes that they write."""
+        """The engine's own kernels on ``elements`` floats, each launch on buffers of its own, and the share of their
+        bytes that they write."""
         import torch
 
-        sets = max(1, min(128, _CALIBRATION_BYTES // (8 * elements)))
-        x = torch.randn(sets, elements, device="cuda")
+        x = torch.randn(_CALIBRATION_SETS, elements, device="cuda")
         y = torch.empty_like(x)
         grid, block = (-(-elements // 256),), (256,)
         fill: list[Call] = [functools.partial(self.tools.fill, grid, block, (row, 1.0, elements)) for row in y]

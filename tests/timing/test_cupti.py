@@ -4,14 +4,14 @@ from pytest_roofline.timing.cupti import executions
 
 
 def test_one_kernel_per_execution():
-    """The flush begins a group and the hold does not count."""
-    events = [("flush_l2", 0, 5), ("hold_stream", 5, 9), ("k", 10, 12), ("k", 13, 16)]
+    """The flush begins a group and is none of it."""
+    events = [("flush_l2", 0, 5), ("k", 10, 12), ("k", 13, 16)]
     assert executions(events, 2) == [2, 3]
 
 
 def test_several_kernels_per_execution_count_with_what_lies_between():
     """From the start of the first to the end of the last, in any order of events."""
-    events = [("b", 14, 15), ("a", 10, 12), ("flush_l2", 0, 5), ("a", 20, 22), ("b", 23, 29), ("hold_stream", 5, 9)]
+    events = [("b", 14, 15), ("a", 10, 12), ("flush_l2", 0, 5), ("a", 20, 22), ("b", 23, 29)]
     assert executions(events, 2) == [5, 9]
 
 
