@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_roofline.contract import Pipeline, Protocol
+from pytest_roofline.devices import tensor_peaks
 from pytest_roofline.devices.ceilings import Ceilings
 from pytest_roofline.launch import Source
 from pytest_roofline.timing import Session, environment, open_session
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     import torch
 
 _BYTES = 1 << 32
-_MATMUL = 8192
 _MEMCPY = "torch copy_"
 _BLOCKS_PER_SM = (8, 16, 32)
 _SOURCE = Source(Path(__file__).with_name("ceilings.cu"))
@@ -96,34 +96,17 @@ def _reads(x: torch.Tensor) -> Ways:
 
 
 def _peaks(session: Session, how: dict[str, str]) -> dict[str, float]:
-    """Operations per second by pipeline: an FMA loop on the ordinary cores, torch.matmul on the tensor cores."""
+    """Operations per second by pipeline: an FMA loop on the ordinary cores, products on the tensor cores."""
     import torch
 
     steps, blocks, threads = 4096, 16 * _sms(), 256
     y = torch.zeros(1, device="cuda")
     loop = _SOURCE.function("multiply_add")
     seconds = _seconds(session, lambda: loop((blocks,), (threads,), (y, 0.999, steps)))
-    peaks = {Pipeline.FP32.value: 2 * 16 * steps * blocks * threads / seconds}
     how[Pipeline.FP32.value] = "FMA loop, 16 chains per thread"
-    operations = 2 * _MATMUL**3
-    for pipeline, dtype in ((Pipeline.FP16_TENSOR, torch.float16), (Pipeline.BF16_TENSOR, torch.bfloat16)):
-        peaks[pipeline.value] = operations / _matmul_seconds(session, dtype)
-        how[pipeline.value] = f"torch.matmul {_MATMUL}^3, random data"
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = True
-    try:
-        peaks[Pipeline.TF32_TENSOR.value] = operations / _matmul_seconds(session, torch.float32)
-        how[Pipeline.TF32_TENSOR.value] = f"torch.matmul {_MATMUL}^3, random data"
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = before
-    return peaks
-
-
-def _matmul_seconds(session: Session, dtype: torch.dtype) -> float:
-    import torch
-
-    a, b, c = (torch.randn(_MATMUL, _MATMUL, device="cuda").to(dtype) for _ in range(3))
-    return _seconds(session, lambda: torch.matmul(a, b, out=c))
+    peaks, ways = tensor_peaks.measure(functools.partial(_seconds, session), torch.cuda.get_device_capability())
+    how.update(ways)
+    return {Pipeline.FP32.value: 2 * 16 * steps * blocks * threads / seconds, **peaks}
 
 
 def _sms() -> int:
