@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pytest_roofline.contract import Memory, Pipeline
 from pytest_roofline.devices.ceilings import Ceilings
-from pytest_roofline.devices.identify import unknown_device_help
-from pytest_roofline.devices.record import DeviceRecord
+from pytest_roofline.devices.identify import Gpu, differences, match, unknown_device_help
+from pytest_roofline.devices.record import DeviceRecord, Figure
 from pytest_roofline.evidence import Environment
 
 
@@ -29,6 +29,41 @@ def lines(environment: Environment, record: DeviceRecord | None, ceilings: Ceili
     peak = _peak("fp32", ceilings.peak(Pipeline.FP32))
     launch = f"empty launch {ceilings.empty_launch * 1e6:.2f} us"
     return [*found, f"measured ceilings ({ceilings.date[:10]}): {measured}, {peak}, {launch}"]
+
+
+def record_lines(record: DeviceRecord) -> list[str]:
+    """Everything a record knows, each figure with its source; then the roofs of the pipelines."""
+    found = [f"{record.name} ({record.key}), called {', '.join(record.driver_names)} by its driver"]
+    found += [f"  {name} = {_figure(figure)}" for name, figure in sorted(record.fields.items())]
+    found.append("roofs, operations per second:")
+    for pipeline in Pipeline:
+        figure = record.peak_figure(pipeline)
+        rate = f"{figure.value / 1e12:.4g}e12" if figure.value is not None else _missing(figure)
+        found.append(f"  {pipeline.value} = {rate}" + (f" [{figure.source}]" if figure.derived else ""))
+    return [*found, *(f"note: {note}" for note in record.notes)]
+
+
+def gpu_lines(gpu: Gpu) -> list[str]:
+    """A GPU as its driver describes it, its record, and where the two contradict each other."""
+    found = [
+        f"{gpu.name} at {gpu.pci_id}, {gpu.memory_bytes / 1e9:.1f} GB, compute capability {gpu.compute_capability}"
+    ]
+    sms = gpu.attributes.get("sm_count")
+    record = match(gpu.name, sms, gpu.memory_bytes)
+    if record is None:
+        return [*found, f"  {unknown_device_help(gpu.name, sms)}"]
+    found.append(f"  record: {record.key}")
+    return [*found, *(f"  {line}" for line in differences(record, gpu))]
+
+
+def _figure(figure: Figure) -> str:
+    value = _missing(figure) if figure.value is None else f"{figure.value}"
+    note = f"; {figure.note}" if figure.note else ""
+    return f"{value} [{figure.source}; confidence {figure.confidence}{note}]"
+
+
+def _missing(figure: Figure) -> str:
+    return "unknown" if figure.supported else "not supported"
 
 
 def _bandwidth(rate: float | None) -> str:

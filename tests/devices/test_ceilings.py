@@ -6,9 +6,7 @@ import json
 import pytest
 
 from pytest_roofline.contract import Pipeline
-from pytest_roofline.devices import describe
 from pytest_roofline.devices.ceilings import Ceilings, CeilingsError, load, path_for, save
-from pytest_roofline.devices.record import load as load_record
 from pytest_roofline.evidence import Environment
 
 HERE = Environment("NVIDIA H200", "580", "13.0", "3.12", {"torch": "2.11"}, 132, 62914560)
@@ -61,16 +59,3 @@ def test_the_cache_folder_can_be_chosen(tmp_path, monkeypatch):
     """PYTEST_ROOFLINE_CACHE overrides the user's cache directory."""
     monkeypatch.setenv("PYTEST_ROOFLINE_CACHE", str(tmp_path / "here"))
     assert save(FOUND) == tmp_path / "here" / "ceilings" / "nvidia_h200.json"
-
-
-def test_a_device_is_described_with_its_roofs_and_contradictions():
-    """Datasheet, measured ceilings and the driver's L2 each have a line."""
-    lines = "\n".join(describe.lines(HERE, load_record("h200"), FOUND))
-    assert "datasheet (H200-SXM-141GB): 4.80 TB/s, fp32 67.0 TFLOP/s" in lines
-    assert "L2: the driver says 60 MiB (used here), the record 50 MiB" in lines
-    assert (
-        "measured ceilings (2026-11-30): copy 4.30 TB/s, read 4.50 TB/s, fp32 62.0 TFLOP/s, empty launch 0.50 us"
-        in lines
-    )
-    assert "--roofline-ceilings=measure takes them" in "\n".join(describe.lines(HERE, load_record("h200"), None))
-    assert "has no device record" in "\n".join(describe.lines(dataclasses.replace(HERE, device="NVIDIA X"), None, None))
