@@ -1,0 +1,171 @@
+"""Compile one kernel of a ``.cu`` file for the CPU: translation unit, flags, cache.
+
+A build holds one kernel, because then its shared variables are the only ones in the module. Between compilation and
+linking the assembly is edited: every shared variable gets a red zone behind it, and the dynamic array its storage.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_roofline.counting.cuda_cpu import cache
+from pytest_roofline.counting.cuda_cpu.compiler import Compiler, find_compiler
+
+HERE = Path(__file__).parent
+RUNTIME, INCLUDE, PUBLIC_INCLUDE = HERE / "runtime", HERE / "include", HERE / "device_include"
+MAX_SHARED_BYTES = 227 * 1024
+RED_ZONE = 4096
+INSTRUMENTED, PLAIN, ZEROED = "instrumented", "plain", "zeroed"
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
+_TLS_VARIABLE = re.compile(r"(\.section\s+\.tbss[^\n]*\n(?:\s+\.[^\n]*\n)*[^\s:]+:\n\s+\.zero\s+\d+\n)")
+_TLS_REFERENCE = re.compile(r"([\w.$]+)@(?:tlsgd|gottpoff|tpoff|tlsdesc|TLSGD)\b|:tlsdesc(?:_lo12)?:([\w.$]+)")
+_BOUND = r"(?:template\s*<(?P<template>[^<>]*)>\s*)?(?:extern\s+\"C\"\s+)?__global__\s+(?:static\s+)?(?:void\s+)?"
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Build:
+    """A compiled kernel: the module, and what the compiler said about uninitialised variables."""
+
+    module: Path
+    assembly_digest: str
+    warnings: str
+
+
+def runtime_library(compiler: Compiler) -> Path:
+    """The runtime, built on first use. Raises :class:`CudaBuildError` when the compiler cannot."""
+    flags = ("-std=c++20", "-O2", "-g1", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-exceptions")
+    key = _digest(_folder_digest(RUNTIME), compiler.path, compiler.version, *flags)
+
+    def build(folder: Path) -> None:
+        out = folder / "libroofline_cuda.so"
+        soname = f"-Wl,-soname,libroofline_cuda_{key}.so"
+        source = str(RUNTIME / "runtime.cpp")
+        compiler.run([*flags, soname, "-o", str(out), source, "-ldl", "-lrt"], "the runtime")
+
+    return cache.fetch(f"runtime-{key}", build) / "libroofline_cuda.so"
+
+
+def build_kernel(path: Path, expression: str, options: Sequence[str], variant: str) -> Build:
+    """Compile ``expression`` of the file ``path``; ``variant`` is ``instrumented``, ``plain`` or ``zeroed``.
+
+    Raises :class:`CompilerMissing`, :class:`CudaBuildError` and ``FileNotFoundError``.
+    """
+    compiler = find_compiler()
+    runtime = runtime_library(compiler)
+    unit = translation_unit(path, expression)
+    flags = (*compiler.base_flags(), *_variant_flags(compiler, variant), *_host_options(options))
+    key = _digest(
+        unit, source_digest(path), _folder_digest(INCLUDE), _folder_digest(PUBLIC_INCLUDE), *flags, compiler.path,
+        compiler.version, str(runtime), _digest((HERE / "build.py").read_text(encoding="utf-8")),
+    )  # fmt: skip
+
+    def build(folder: Path) -> None:
+        source, assembly = folder / "kernel.cpp", folder / "kernel.s"
+        source.write_text(unit, encoding="utf-8")
+        includes = [f"-I{INCLUDE}", f"-I{PUBLIC_INCLUDE}", f"-I{path.parent}"]
+        what = f"{path.name}: {expression}"
+        diagnostics = compiler.run([*flags, *includes, "-S", "-o", str(assembly), str(source)], what)
+        text = assembly.read_text(encoding="utf-8")
+        (folder / "digest").write_text(_digest(_code_only(text)), encoding="utf-8")
+        (folder / "warnings").write_text(diagnostics, encoding="utf-8")
+        assembly.write_text(lay_out_shared(text), encoding="utf-8")
+        module = str(folder / "kernel.so")
+        link = ["-shared", "-Wl,-Bsymbolic", "-Wl,-z,now", "-o", module, str(assembly), str(runtime)]
+        compiler.run([*link, f"-Wl,-rpath,$ORIGIN/../{runtime.parent.name}"], what)
+        assembly.unlink()
+
+    folder = cache.fetch(f"kernel-{key}", build)
+    return Build(
+        folder / "kernel.so",
+        (folder / "digest").read_text(encoding="utf-8"),
+        (folder / "warnings").read_text(encoding="utf-8"),
+    )
+
+
+def translation_unit(path: Path, expression: str) -> str:
+    """The C++ text that compiles ``expression`` of a ``.cu`` file into one module."""
+    template, bound = launch_bound(path.read_text(encoding="utf-8"), expression)
+    arguments = expression[expression.index("<") :] if "<" in expression and template else ""
+    header = f"template <{template}> " if template else ""
+    return (
+        '#include "rl/cuda.hpp"\n'
+        f'#include "{path.resolve()}"\n'
+        f"{header}constexpr uint32_t rl_bound_of_kernel() {{ return {bound}; }}\n"
+        f"RL_EXPORT((rl_bound_of_kernel{arguments}()), {expression})\n"
+    )
+
+
+def launch_bound(source: str, expression: str) -> tuple[str, str]:
+    """Template parameters and the first argument of ``__launch_bounds__`` of a kernel; 1024 where it has none."""
+    name = re.escape(expression.split("<")[0].strip())
+    text = _COMMENT.sub(" ", source)
+    bounds = r"__launch_bounds__\s*\((?P<bound>(?:[^(),]|\([^()]*\))+)(?:,[^()]*)?\)\s*(?:void\s+)?"
+    match = re.search(_BOUND + bounds + name + r"\s*\(", text)
+    return (match["template"] or "", match["bound"].strip()) if match else ("", "1024")
+
+
+def lay_out_shared(assembly: str) -> str:
+    """Assembly with a red zone behind every shared variable and storage for ``extern __shared__`` arrays."""
+    edited = _TLS_VARIABLE.sub(lambda match: f"{match[1]}\t.zero\t{RED_ZONE}\n", assembly)
+    names = {a or b for a, b in _TLS_REFERENCE.findall(assembly)}
+    dynamic = sorted(name for name in names if not re.search(rf"^{re.escape(name)}:", assembly, re.MULTILINE))
+    if not dynamic:
+        return edited
+    # All of them start at the same address, as in CUDA.
+    labels = "".join(f"\t.globl {n}\n\t.hidden {n}\n\t.type {n}, %object\n" for n in dynamic)
+    places = "".join(f"{n}:\n" for n in dynamic)
+    sizes = "".join(f"\t.size {n}, {MAX_SHARED_BYTES}\n" for n in dynamic)
+    section = '\t.section .tbss,"awT",%nobits\n\t.balign 1024\n'
+    return f"{edited}\n{section}{labels}{places}\t.zero {MAX_SHARED_BYTES}\n{sizes}"
+
+
+def source_digest(path: Path, _seen: frozenset[Path] = frozenset()) -> str:
+    """A digest of a source file and of all files that it includes with quotes, directly or not."""
+    text = path.read_text(encoding="utf-8")
+    parts = [str(path.resolve()), text]
+    for name in _INCLUDE.findall(text):
+        header = path.parent / name
+        if header.is_file() and header not in _seen:
+            parts.append(source_digest(header, _seen | {header}))
+    return _digest(*parts)
+
+
+def _variant_flags(compiler: Compiler, variant: str) -> tuple[str, ...]:
+    fill = {INSTRUMENTED: "pattern", PLAIN: "pattern", ZEROED: "zero"}[variant]
+    initialise = (f"-ftrivial-auto-var-init={fill}",) if compiler.initialises else ()
+    if variant == INSTRUMENTED:
+        return ("-O1", "-w", *initialise, *compiler.instrumentation())
+    warnings = ("-Wuninitialized", "-Wmaybe-uninitialized") if compiler.family == "gcc" else ("-Wuninitialized",)
+    return ("-O1", *initialise, *warnings)
+
+
+def _host_options(options: Sequence[str]) -> tuple[str, ...]:
+    """The options that mean the same to a host compiler; the others are about the GPU's code."""
+    return tuple(o for o in options if o.startswith(("-D", "-U", "-I")))
+
+
+def _code_only(assembly: str) -> str:
+    """The instructions and data of an assembly text, without what differs between equal builds."""
+    code = assembly.split("\t.section\t.debug_info")[0]
+    lines = (line for line in code.splitlines() if not re.match(r"\s*\.(loc|file|ident|cfi|section\s+\.debug)", line))
+    return "\n".join(re.sub(r"\.L(VL|BB|FB|FE|BI|LVL|ST)?\d+", ".L", line) for line in lines)
+
+
+@functools.cache
+def _folder_digest(folder: Path) -> str:
+    files = sorted(p for p in folder.rglob("*") if p.is_file())
+    return _digest(*(f"{p.relative_to(folder)}\n{p.read_text(encoding='utf-8')}" for p in files))
+
+
+def _digest(*parts: str) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part.encode() + b"\0")
+    return digest.hexdigest()[:24]

@@ -1,0 +1,70 @@
+"""Where built modules are kept: one folder per key, published whole, removed when nobody used it for a month."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ENVIRONMENT = "PYTEST_ROOFLINE_CACHE"
+MAX_AGE = 30 * 24 * 3600.0  # seconds since the last use
+CLEANING_INTERVAL = 24 * 3600.0
+
+
+def directory() -> Path:
+    """The cache folder: ``PYTEST_ROOFLINE_CACHE``, or ``pytest-roofline`` in the platform's user cache."""
+    named = os.environ.get(ENVIRONMENT)
+    if named:
+        return Path(named)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "pytest-roofline"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pytest-roofline"
+
+
+def fetch(key: str, build: Callable[[Path], None]) -> Path:
+    """The folder of ``key``; ``build`` fills a temporary one that takes its place whole.
+
+    Two processes that build the same key at the same time both succeed; one result is kept.
+    """
+    entry = directory() / key
+    if entry.is_dir():
+        with contextlib.suppress(OSError):  # a read-only cache serves all the same
+            os.utime(entry)
+        return entry
+    entry.parent.mkdir(parents=True, exist_ok=True)
+    _clean(entry.parent)
+    temporary = Path(tempfile.mkdtemp(prefix="building-", dir=entry.parent))
+    try:
+        build(temporary)
+        try:
+            temporary.rename(entry)
+        except OSError:
+            if not entry.is_dir():
+                raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return entry
+
+
+def clean(folder: Path, now: float, max_age: float = MAX_AGE) -> None:
+    """Remove the entries of ``folder`` last used more than ``max_age`` seconds before ``now`` (Unix time)."""
+    for entry in folder.iterdir():
+        with contextlib.suppress(OSError):  # another process may be cleaning too
+            if entry.is_dir() and now - entry.stat().st_mtime > max_age:
+                shutil.rmtree(entry, ignore_errors=True)
+
+
+def _clean(folder: Path) -> None:
+    stamp = folder / "cleaned"
+    now = time.time()
+    with contextlib.suppress(OSError):
+        if now - stamp.stat().st_mtime < CLEANING_INTERVAL:
+            return
+    with contextlib.suppress(OSError):
+        stamp.touch()
+        clean(folder, now)

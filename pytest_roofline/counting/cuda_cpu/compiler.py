@@ -1,0 +1,121 @@
+"""Which C++ compiler builds the kernels, and with which flags for this CPU."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_roofline.counting.cuda_cpu.faults import CompilerMissing, CudaBuildError
+
+ENVIRONMENT = "PYTEST_ROOFLINE_CXX"
+OLDEST = {"gcc": 11, "clang": 14}
+
+_ADVICE = (
+    "CUDA C++ kernels run on a CPU through g++ >= 11 or clang++ >= 14: install one (Debian and Ubuntu: "
+    "`apt-get install g++`, Fedora: `dnf install gcc-c++`, conda: `conda install gxx`) or name it in " + ENVIRONMENT
+)
+_COMMON = (
+    "-std=c++20",
+    "-fPIC",
+    "-g",
+    "-fno-strict-aliasing",  # nvcc allows the casts between element and vector types
+    "-fwrapv",
+    "-fsigned-char",
+    "-ffp-contract=fast",  # nvcc fuses multiplications and additions
+    "-fno-math-errno",
+    "-fno-exceptions",
+    "-fvisibility=hidden",
+)
+_GCC = ("-fno-gnu-unique", "-fno-extern-tls-init")  # shared variables of two modules must not become one
+_X86_V3 = {"avx2", "fma", "f16c", "bmi2"}
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C++ compiler: its path, ``gcc`` or ``clang``, its major version and what it says about itself."""
+
+    path: str
+    family: str
+    major: int
+    version: str
+
+    @property
+    def initialises(self) -> bool:
+        """Whether it can fill uninitialised variables with a pattern."""
+        return self.family == "clang" or self.major >= 12
+
+    def base_flags(self) -> tuple[str, ...]:
+        """Flags of every kernel build."""
+        return (*_COMMON, *(_GCC if self.family == "gcc" else ()), *_cpu_flags())
+
+    def instrumentation(self) -> tuple[str, ...]:
+        """Flags under which every access, barrier-free block and undefined operation calls the runtime."""
+        if self.family == "gcc":
+            tsan = ("--param=tsan-instrument-func-entry-exit=0", "--param=tsan-distinguish-volatile=1")
+            coverage: tuple[str, ...] = ("-fsanitize-coverage=trace-pc",)
+        else:
+            options = ("-tsan-instrument-func-entry-exit=0", "-tsan-distinguish-volatile=1")
+            tsan = tuple(part for option in options for part in ("-mllvm", option))  # type: ignore[assignment]
+            coverage = ("-fsanitize-coverage=bb,no-prune,trace-pc",)
+        return (
+            "-fsanitize=thread",
+            *tsan,
+            *coverage,
+            "-fsanitize=bounds,shift,integer-divide-by-zero",
+            "-fno-sanitize-recover=bounds,shift,integer-divide-by-zero",
+        )
+
+    def run(self, arguments: list[str], what: str) -> str:
+        """Run the compiler and return its diagnostics. Raises :class:`CudaBuildError` naming ``what``."""
+        done = subprocess.run([self.path, *arguments], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise CudaBuildError(f"{what} does not compile for the CPU with {self.path}:\n{done.stderr.strip()}")
+        return done.stderr
+
+
+def find_compiler() -> Compiler:
+    """The compiler to use. Raises :class:`CompilerMissing`."""
+    named = os.environ.get(ENVIRONMENT)
+    for name in [named] if named else ["g++", "clang++", "c++"]:
+        path = shutil.which(name)
+        if path is None:
+            continue
+        compiler = _probe(path, _stamp(path))
+        if compiler is not None:
+            return compiler
+    raise CompilerMissing(f"{_ADVICE}; {named!r} is none" if named else _ADVICE)
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    status = os.stat(path)
+    return status.st_mtime_ns, status.st_size
+
+
+@functools.lru_cache(maxsize=8)
+def _probe(path: str, _: tuple[int, int]) -> Compiler | None:
+    done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    first = done.stdout.splitlines()[0] if done.stdout else ""
+    family = "clang" if "clang" in first.lower() else "gcc"
+    number = re.search(r"(\d+)\.\d+(\.\d+)?", first)
+    if done.returncode or number is None or int(number[1]) < OLDEST[family]:
+        return None
+    return Compiler(path, family, int(number[1]), first)
+
+
+@functools.cache
+def _cpu_flags() -> tuple[str, ...]:
+    """FMA and half conversions where the CPU has them; a CPU without runs the same kernels with separate roundings."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return ()
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return ()
+    match = re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)
+    return ("-march=x86-64-v3",) if match and set(match[1].split()) >= _X86_V3 else ()

@@ -1,0 +1,76 @@
+// Mathematics. The fast intrinsics return what the accurate functions return: the GPU's differ from that by a few units
+// in the last place, which a tolerance must allow for.
+#pragma once
+
+#include "core.hpp"
+
+// glibc declares some of these names itself.
+#define __expf rl_fast_exp
+#define __exp10f rl_fast_exp10
+#define __logf rl_fast_log
+#define __log2f rl_fast_log2
+#define __log10f rl_fast_log10
+#define __sinf rl_fast_sin
+#define __cosf rl_fast_cos
+#define __tanf rl_fast_tan
+#define __powf rl_fast_pow
+#define __sincosf rl_fast_sincos
+
+RL_INLINE float rl_fast_exp(float x) { return std::exp(x); }
+RL_INLINE float rl_fast_exp10(float x) { return std::pow(10.0f, x); }
+RL_INLINE float rl_fast_log(float x) { return std::log(x); }
+RL_INLINE float rl_fast_log2(float x) { return std::log2(x); }
+RL_INLINE float rl_fast_log10(float x) { return std::log10(x); }
+RL_INLINE float rl_fast_sin(float x) { return std::sin(x); }
+RL_INLINE float rl_fast_cos(float x) { return std::cos(x); }
+RL_INLINE float rl_fast_tan(float x) { return std::tan(x); }
+RL_INLINE float rl_fast_pow(float x, float y) { return std::pow(x, y); }
+RL_INLINE void rl_fast_sincos(float x, float* s, float* c) {
+    *s = std::sin(x);
+    *c = std::cos(x);
+}
+
+template <class A, class B>
+RL_INLINE constexpr std::common_type_t<A, B> min(A a, B b) {
+    using C = std::common_type_t<A, B>;
+    if constexpr (std::is_floating_point_v<C>) return static_cast<C>(__builtin_fmin(a, b));
+    else return static_cast<C>(b) < static_cast<C>(a) ? static_cast<C>(b) : static_cast<C>(a);
+}
+template <class A, class B>
+RL_INLINE constexpr std::common_type_t<A, B> max(A a, B b) {
+    using C = std::common_type_t<A, B>;
+    if constexpr (std::is_floating_point_v<C>) return static_cast<C>(__builtin_fmax(a, b));
+    else return static_cast<C>(a) < static_cast<C>(b) ? static_cast<C>(b) : static_cast<C>(a);
+}
+
+RL_INLINE float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
+RL_INLINE double rsqrt(double x) { return 1.0 / std::sqrt(x); }
+RL_INLINE float rcbrtf(float x) { return 1.0f / std::cbrt(x); }
+RL_INLINE float normcdff(float x) { return 0.5f * std::erfc(-x * 0.70710678f); }
+RL_INLINE double normcdf(double x) { return 0.5 * std::erfc(-x * 0.70710678118654752); }
+RL_INLINE float sinpif(float x) { return static_cast<float>(std::sin(x * 3.14159265358979323846)); }
+RL_INLINE float cospif(float x) { return static_cast<float>(std::cos(x * 3.14159265358979323846)); }
+RL_INLINE float __fdividef(float a, float b) { return a / b; }
+RL_INLINE float fdividef(float a, float b) { return a / b; }
+RL_INLINE float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
+RL_INLINE float __frsqrt_rn(float x) { return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x))); }
+RL_INLINE float __fsqrt_rn(float x) { return std::sqrt(x); }
+RL_INLINE float __frcp_rn(float x) { return 1.0f / x; }
+RL_INLINE float __fdiv_rn(float a, float b) { return a / b; }
+RL_INLINE double __ddiv_rn(double a, double b) { return a / b; }
+RL_INLINE double __dsqrt_rn(double x) { return std::sqrt(x); }
+RL_INLINE float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+RL_INLINE double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+
+// Never fused: the barrier keeps the compiler from contracting the operation with a neighbour.
+template <class T>
+RL_INLINE T rl_alone(T x) {
+    asm("" : "+m"(x));
+    return x;
+}
+RL_INLINE float __fadd_rn(float a, float b) { return rl_alone(a + b); }
+RL_INLINE float __fsub_rn(float a, float b) { return rl_alone(a - b); }
+RL_INLINE float __fmul_rn(float a, float b) { return rl_alone(a * b); }
+RL_INLINE double __dadd_rn(double a, double b) { return rl_alone(a + b); }
+RL_INLINE double __dsub_rn(double a, double b) { return rl_alone(a - b); }
+RL_INLINE double __dmul_rn(double a, double b) { return rl_alone(a * b); }

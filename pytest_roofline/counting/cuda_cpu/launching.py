@@ -1,0 +1,191 @@
+"""One launch: buffers in, run, findings and counts out, buffers back."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pytest_roofline.counting.cuda_cpu import abi, buffers, registers
+from pytest_roofline.counting.cuda_cpu.arguments import View
+from pytest_roofline.counting.cuda_cpu.buffers import Region
+from pytest_roofline.counting.cuda_cpu.faults import BY_NUMBER, CudaFault, Finding
+from pytest_roofline.counting.cuda_cpu.records import LaunchRecord, LineCounts
+from pytest_roofline.counting.cuda_cpu.session import ORDERS, Session
+
+if TYPE_CHECKING:
+    from pytest_roofline.counting.cuda_cpu.module import Function, Variant
+
+Extent = tuple[int, int, int]
+_FLAGS = {
+    "check": abi.CHECK_ACCESSES | abi.CHECK_RACES | abi.COUNT,
+    "count": abi.CHECK_ACCESSES | abi.COUNT,
+    "plain": 0,
+}
+_LOWEST_PC = 4096  # smaller numbers only keep findings apart
+
+
+class Launch:
+    """The pieces that a launch needs while it runs."""
+
+    def __init__(
+        self,
+        function: Function,
+        settings: Session,
+        grid: Extent,
+        block: Extent,
+        values: Sequence[View | bytes],
+        shared_bytes: int,
+    ) -> None:
+        self.function = function
+        self.settings = settings
+        self.grid = grid
+        self.block = block
+        self.values = values
+        self.shared_bytes = shared_bytes
+        self.regions = buffers.group(v for v in values if isinstance(v, View))
+
+    def run(self, variant: Variant, flags: int) -> int:
+        """Run on a compiled form of the kernel; the buffers must be open. The number of findings."""
+        by_view = {id(view): region for region in self.regions for view in region.views}
+        cells = [
+            ctypes.create_string_buffer(
+                v if isinstance(v, bytes) else by_view[id(v)].device_address(v).to_bytes(8, "little"), 8
+            )
+            if isinstance(v, View) or len(v) <= 8
+            else ctypes.create_string_buffer(v, len(v))
+            for v in self.values
+        ]
+        pointers = (ctypes.c_void_p * max(len(cells), 1))(*map(ctypes.addressof, cells))
+        spec = abi.LaunchSpec(
+            entry=variant.entry,
+            arguments=ctypes.addressof(pointers),
+            grid=self.grid,
+            block=self.block,
+            dynamic_bytes=self.shared_bytes,
+            flags=flags,
+            slots=len(self.regions),
+            order=ORDERS.index(self.settings.order),
+            seed=self.settings.seed,
+            anchor=variant.anchor(),
+            shared=variant.shared_spans(self.shared_bytes),
+            objects=variant.objects,
+            shared_count=len(variant.shared),
+            objects_count=variant.objects_count,
+            time_limit=self.settings.time_limit,
+        )
+        found: int = variant.runtime.rl_launch(ctypes.byref(spec))
+        if found < 0:
+            raise MemoryError(f"{self.function.name}: no memory for the shadow of its buffers")
+        return found
+
+
+def launch(
+    function: Function,
+    variant: Variant,
+    settings: Session,
+    grid: Extent,
+    block: Extent,
+    values: Sequence[View | bytes],
+    shared_bytes: int,
+) -> None:
+    """Run a launch whose arguments are checked already; appends its record. Raises :class:`CudaFault`."""
+    job = Launch(function, settings, grid, block, values, shared_bytes)
+    runtime = variant.runtime
+    flags = _FLAGS[settings.mode]
+    if settings.allows_same_value(function.name):
+        flags |= abi.ALLOW_SAME_VALUE
+    buffers.open_regions(runtime, job.regions)
+    states = {}
+    if flags:
+        for region in job.regions:
+            states[region.slot] = buffers.open_map(runtime, region, settings.uninitialised, settings.read_only)
+    found = job.run(variant, flags)
+    if found:
+        raise CudaFault(findings(job, variant, found))
+    record = _record(job, variant, states) if settings.recording else None
+    if settings.mode == "check" and function.leaves_registers_unset:
+        registers.compare(job, variant)
+    for region in job.regions:
+        if not region.read_only and (not flags or (states[region.slot] & abi.WRITTEN).any()):
+            buffers.copy_back(region)
+        if flags:
+            buffers.remember(region, states[region.slot], settings.uninitialised)
+    if record is not None:
+        settings.launches.append(record)
+
+
+def findings(job: Launch, variant: Variant, count: int) -> tuple[Finding, ...]:
+    """The runtime's findings with source lines and names."""
+    raw = [variant.runtime.rl_faults()[i] for i in range(count)]
+    places = [pc for fault in raw for pc in (fault.pc, fault.other_pc) if pc >= _LOWEST_PC]
+    where = variant.symboliser.locate(places)
+    return tuple(_finding(job, variant, fault, where) for fault in raw)
+
+
+def _finding(job: Launch, variant: Variant, fault: Any, where: dict[int, tuple[str, int]]) -> Finding:
+    file, line = (fault.file.decode(), fault.line) if fault.line else where.get(fault.pc, ("?", 0))
+    buffer: str | None = None
+    offset = fault.offset
+    if fault.region == abi.SHARED_REGION:
+        buffer, offset = variant.shared_variable(fault.offset)
+    elif fault.region >= 0 and fault.region < len(job.regions):
+        buffer = job.regions[fault.region].name
+    return Finding(
+        kind=BY_NUMBER[fault.kind],
+        kernel=job.function.name,
+        block=tuple(fault.block),
+        thread=tuple(fault.thread),
+        file=file if line else str(job.function.module.path),
+        line=line,
+        buffer=buffer,
+        offset=offset,
+        text=fault.text.decode(),
+        other_line=where.get(fault.other_pc, ("?", 0))[1],
+        count=fault.count,
+    )
+
+
+def _record(job: Launch, variant: Variant, states: dict[int, buffers.Bytes]) -> LaunchRecord:
+    totals = variant.runtime.rl_totals().contents
+    lines, warp_blocks, thread_blocks = _line_counts(variant) if states or not job.regions else ((), 0, 0)
+    return LaunchRecord(
+        kernel=job.function.name,
+        file=str(job.function.module.path),
+        grid=job.grid,
+        block=job.block,
+        shared_bytes=job.shared_bytes,
+        mode=job.settings.mode,
+        lines=lines,
+        threads=totals.threads,
+        barriers=totals.barriers,
+        collectives=totals.collectives,
+        warp_blocks=warp_blocks,
+        thread_blocks=thread_blocks,
+        unique_read_bytes=_unique(job.regions, states, abi.READ),
+        unique_written_bytes=_unique(job.regions, states, abi.WRITTEN),
+        tensor_flops=totals.tensor_flops,
+    )
+
+
+def _unique(regions: Sequence[Region], states: dict[int, buffers.Bytes], bit: int) -> dict[str, int]:
+    return {r.name: int(((states[r.slot] & bit) != 0).sum()) for r in regions if r.slot in states}
+
+
+def _line_counts(variant: Variant) -> tuple[tuple[LineCounts, ...], int, int]:
+    """Counts by file, line, kind and width; and warp-level and thread-level executions of basic blocks."""
+    pointer = ctypes.POINTER(abi.LineCount)()
+    entries = [pointer[i] for i in range(variant.runtime.rl_line_counts(ctypes.byref(pointer)))]
+    accesses = [e for e in entries if e.kind]
+    blocks = [e for e in entries if not e.kind]
+    where = variant.symboliser.locate([e.pc for e in accesses])
+    names = [name for name, _ in abi.LineCount._fields_ if name not in ("pc", "kind", "size")]
+    merged: dict[tuple[str, int, str, int], dict[str, int]] = {}
+    for entry in accesses:
+        key = (*where[entry.pc], abi.SPACES[entry.kind], entry.size)
+        sums = merged.setdefault(key, dict.fromkeys(names, 0))
+        for name in names:
+            value = getattr(entry, name)
+            sums[name] = max(sums[name], value) if name == "max_degree" else sums[name] + value
+    lines = tuple(LineCounts(*key, **sums) for key, sums in sorted(merged.items()))
+    return lines, sum(b.requests for b in blocks), sum(b.lanes for b in blocks)

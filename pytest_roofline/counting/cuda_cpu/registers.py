@@ -1,0 +1,82 @@
+"""Uninitialised registers: run twice with different contents of all uninitialised variables and compare the results.
+
+The instrumentation sees memory only, so an uninitialised local variable is found by its effect. Two plain builds fill
+such variables with a pattern and with zeros; where their code is the same, no such variable matters and nothing is run.
+Where it differs, both run on the same data: bytes that come out different depend on a variable that nobody has set.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_roofline.counting.cuda_cpu import buffers
+from pytest_roofline.counting.cuda_cpu.build import PLAIN, ZEROED
+from pytest_roofline.counting.cuda_cpu.faults import CudaFault, FaultKind, Finding
+
+if TYPE_CHECKING:
+    from pytest_roofline.counting.cuda_cpu.buffers import Bytes, Region
+    from pytest_roofline.counting.cuda_cpu.launching import Launch
+    from pytest_roofline.counting.cuda_cpu.module import Variant
+
+_WARNING = re.compile(
+    r"^(?P<file>[^:\n]+):(?P<line>\d+):\d+: warning: .(?P<name>[^'’]+). (?:is|may be) used uninitialized", re.MULTILINE
+)
+
+
+def compare(job: Launch, checked: Variant) -> None:
+    """Compare the plain builds' results. ``checked`` has just run: it knows who wrote what.
+
+    Leaves the checked run's results in the buffers. Raises :class:`CudaFault` at the first byte that differs.
+    """
+    results = [buffers.contents(region) for region in job.regions]
+    writers = {region.slot: region for region in job.regions if not region.read_only}
+    outcomes: list[list[Bytes]] = []
+    for name in (PLAIN, ZEROED):
+        variant = job.function.variant(name)
+        buffers.open_regions(variant.runtime, job.regions)
+        if job.run(variant, 0):
+            return  # a plain run that fails where the checked one did not says nothing about registers
+        outcomes.append([buffers.contents(region) for region in job.regions])
+    for region, result in zip(job.regions, results, strict=True):
+        ctypes.memmove(region.address, result.ctypes.data, result.size)
+    for region, first, second in zip(job.regions, *outcomes, strict=True):
+        different = np.flatnonzero(first != second)
+        if region.slot in writers and different.size:
+            raise CudaFault((_finding(job, checked, region, int(different[0]), int(different.size)),))
+
+
+def _finding(job: Launch, checked: Variant, region: Region, offset: int, count: int) -> Finding:
+    block, thread, pc = ctypes.c_uint64(), ctypes.c_uint32(), ctypes.c_uint64()
+    places = [ctypes.addressof(value) for value in (block, thread, pc)]
+    file, line = str(job.function.module.path), 0
+    if checked.runtime.rl_last_writer(region.slot, offset, *places):
+        file, line = checked.symboliser.locate([pc.value])[pc.value]
+    x, y, _ = job.grid
+    width, height, _ = job.block
+    suspects = _suspects(job)
+    text = f"{count} bytes stored here depend on a variable that nobody has set"
+    if suspects:
+        text += "; the compiler suspects " + ", ".join(f"{name!r} at line {at}" for _, at, name in suspects)
+    return Finding(
+        kind=FaultKind.UNINITIALISED_REGISTER,
+        kernel=job.function.name,
+        block=(block.value % x, block.value // x % y, block.value // (x * y)),
+        thread=(thread.value % width, thread.value // width % height, thread.value // (width * height)),
+        file=file,
+        line=suspects[0][1] if len(suspects) == 1 else line,
+        buffer=region.name,
+        offset=offset,
+        text=text,
+        other_line=line,
+    )
+
+
+def _suspects(job: Launch) -> list[tuple[str, int, str]]:
+    """Places where the compiler's own analysis sees the use of an uninitialised variable."""
+    text = job.function.variant(ZEROED).build.warnings
+    found = {(m["file"], int(m["line"]), m["name"]) for m in _WARNING.finditer(text)}
+    return sorted(s for s in found if s[0].endswith(job.function.module.path.name))

@@ -1,0 +1,117 @@
+// What the memory system does with one warp's request: 32-byte sectors of global memory, wavefronts of shared memory.
+#pragma once
+
+#include <algorithm>
+
+#include "abi.hpp"
+
+namespace roofline {
+
+struct Request {
+    u32 mask = 0;  // active lanes
+    u32 size = 0;  // bytes per lane
+    u64 address[32];
+};
+
+inline u32 lanes_of(const Request& r) { return static_cast<u32>(__builtin_popcount(r.mask)); }
+
+inline u32 unique(u64* values, u32 count) {
+    if (!std::is_sorted(values, values + count)) std::sort(values, values + count);
+    return static_cast<u32>(std::unique(values, values + count) - values);
+}
+
+inline u32 sectors(const Request& r) {
+    u64 touched[32 * 2];
+    u32 count = 0;
+    for (u32 l = 0; l < 32; ++l) {
+        if (!(r.mask >> l & 1)) continue;
+        const u64 first = r.address[l] >> 5, last = (r.address[l] + r.size - 1) >> 5;
+        if (!count || touched[count - 1] != first) touched[count++] = first;
+        if (last != first) touched[count++] = last;
+    }
+    return unique(touched, count);
+}
+
+// The sectors that as many distinct elements need when they lie packed and aligned.
+inline u32 ideal_sectors(const Request& r) {
+    u64 addresses[32];
+    u32 count = 0;
+    for (u32 l = 0; l < 32; ++l)
+        if (r.mask >> l & 1) addresses[count++] = r.address[l];
+    return (unique(addresses, count) * r.size + 31) / 32;
+}
+
+struct Wavefronts {
+    u32 total = 0, groups = 0, degree = 0;
+};
+
+// Lanes [first, first + count) served together: as many wavefronts as distinct words in the worst bank.
+inline void serve(const Request& r, u32 first, u32 count, bool atomic, Wavefronts& result) {
+    u64 words[32 * 4];
+    u32 n = 0;
+    for (u32 l = first; l < first + count; ++l) {
+        if (!(r.mask >> l & 1)) continue;
+        for (u32 byte = 0; byte < std::max(r.size, 4u); byte += 4) words[n++] = (r.address[l] + byte) >> 2;
+    }
+    if (!n) return;
+    if (!atomic) n = unique(words, n);  // same word: broadcast; atomics on one word follow each other
+    u32 per_bank[32] = {}, degree = 0;
+    for (u32 i = 0; i < n; ++i) degree = std::max(degree, ++per_bank[words[i] & 31]);
+    result.total += degree;
+    result.groups += 1;
+    result.degree = std::max(result.degree, degree);
+}
+
+// Two parts of a wide request go together if lanes i and i^1, or all i and i^2, want the same address.
+inline bool pairs(const Request& r, u32 first, u32 count) {
+    for (u32 step = 1; step <= 2; ++step) {
+        bool all = true;
+        for (u32 l = first; l < first + count && all; ++l) {
+            const u32 other = l ^ step;
+            if ((r.mask >> l & 1) && (r.mask >> other & 1)) all = r.address[l] == r.address[other];
+        }
+        if (all) return true;
+    }
+    return false;
+}
+
+// 32 lanes of up to 4 bytes go at once, 8 bytes by half warps, 16 bytes by quarters. Halves (of 8-byte requests) and
+// quarters (of each half, 16 bytes) join when the lanes pair up: a broadcast of 16 bytes takes two wavefronts.
+inline Wavefronts wavefronts(const Request& r, bool atomic) {
+    Wavefronts result;
+    if (r.size <= 4 || atomic) {
+        serve(r, 0, 32, atomic, result);
+    } else if (r.size <= 8) {
+        if (pairs(r, 0, 32)) {
+            serve(r, 0, 32, false, result);
+        } else {
+            serve(r, 0, 16, false, result);
+            serve(r, 16, 16, false, result);
+        }
+    } else {
+        for (u32 half = 0; half < 32; half += 16) {
+            if (pairs(r, half, 16)) {
+                serve(r, half, 16, false, result);
+            } else {
+                serve(r, half, 8, false, result);
+                serve(r, half + 8, 8, false, result);
+            }
+        }
+    }
+    return result;
+}
+
+inline u32 same_address_degree(const Request& r) {
+    u64 addresses[32];
+    u32 count = 0, degree = 0;
+    for (u32 l = 0; l < 32; ++l)
+        if (r.mask >> l & 1) addresses[count++] = r.address[l];
+    std::sort(addresses, addresses + count);
+    for (u32 i = 0, run = 0; i < count; ++i) {
+        run = i && addresses[i] == addresses[i - 1] ? run + 1 : 1;
+        degree = std::max(degree, run);
+    }
+    return degree;
+}
+
+}  // namespace roofline

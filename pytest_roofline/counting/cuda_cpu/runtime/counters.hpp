@@ -1,0 +1,132 @@
+// Counts per source location: the traces of a warp's lanes become requests of the warp.
+#pragma once
+
+#include "access.hpp"
+#include "banks.hpp"
+#include "flow.hpp"
+#include "merging.hpp"
+
+namespace roofline {
+
+inline Flow flow;
+inline std::vector<LineCount> line_counts;  // by node of the flow
+
+inline LineCount& line_count(u32 node) {
+    while (line_counts.size() <= node) {
+        LineCount count{};
+        const Event event = flow.event(static_cast<u32>(line_counts.size()));
+        count.pc = pc_of(event);
+        count.kind = static_cast<u32>(space_of(event));
+        count.size = size_of(event);
+        line_counts.push_back(count);
+    }
+    return line_counts[node];
+}
+
+inline void note_wide(u32 node, const Wide& wide) {
+    LineCount& c = line_count(node);
+    c.merged_requests += wide.requests;
+    c.merged_wavefronts += wide.wavefronts;
+}
+
+inline Merger merger(note_wide);
+
+inline void count_request(u32 node, const Request& r) {
+    LineCount& c = line_count(node);
+    const Space space = static_cast<Space>(c.kind);
+    c.requests += 1;
+    c.lanes += lanes_of(r);
+    switch (space) {
+        case Space::block: return;
+        case Space::global_load:
+        case Space::global_store:
+        case Space::global_atomic:
+            c.sectors += sectors(r);
+            c.ideal_sectors += ideal_sectors(r);
+            if (space == Space::global_atomic) c.max_degree = std::max<u64>(c.max_degree, same_address_degree(r));
+            return;
+        default: break;
+    }
+    const Wavefronts w = wavefronts(r, space == Space::shared_atomic);
+    c.wavefronts += w.total;
+    c.ideal_wavefronts += w.groups;
+    c.max_degree = std::max<u64>(c.max_degree, w.degree);
+    if (space == Space::shared_load) {
+        merger.load(node, r, w);
+    } else {
+        merger.barrier();
+        note_wide(node, {1, w.total});
+    }
+}
+
+// Every lane did the same: the usual case, found by comparing the traces as bytes.
+inline void count_uniform(Thread* lanes, u32 size) {
+    Request r;
+    r.mask = size == 32 ? ~0u : (1u << size) - 1;
+    const Log& first = lanes[0].log;
+    for (size_t i = 0, a = 0; i < first.size(); ++i) {
+        const Event event = first.events()[i];
+        r.size = size_of(event);
+        if (space_of(event) != Space::block) {
+            for (u32 l = 0; l < size; ++l) r.address[l] = lanes[l].log.addresses()[a];
+            ++a;
+        }
+        count_request(flow.node(event), r);
+    }
+}
+
+inline void count_diverged(Thread* lanes, u32 size) {
+    static std::vector<u32> nodes[kWarp];
+    for (u32 l = 0; l < size; ++l) {
+        const Log& log = lanes[l].log;
+        nodes[l].clear();
+        for (size_t i = 0; i < log.size(); ++i) {
+            nodes[l].push_back(flow.node(log.events()[i]));
+            if (i) flow.edge(nodes[l][i - 1], nodes[l][i]);
+        }
+    }
+    flow.update();
+    size_t at[kWarp] = {}, address_at[kWarp] = {};
+    for (;;) {
+        u64 best = ~0ull, position[kWarp];
+        for (u32 l = 0; l < size; ++l) {
+            position[l] = ~0ull;
+            if (at[l] == nodes[l].size()) continue;
+            position[l] = flow.position(at[l] ? nodes[l][at[l] - 1] : Flow::kNone, nodes[l][at[l]]);
+            best = std::min(best, position[l]);
+        }
+        if (best == ~0ull) return;
+        Request r;
+        u32 node = 0;
+        for (u32 l = 0; l < size; ++l) {
+            if (position[l] != best) continue;
+            node = nodes[l][at[l]++];
+            const Event event = flow.event(node);
+            r.mask |= 1u << l;
+            r.size = size_of(event);
+            if (space_of(event) != Space::block) r.address[l] = lanes[l].log.addresses()[address_at[l]++];
+        }
+        count_request(node, r);
+    }
+}
+
+inline void count_warp(u32 warp) {
+    if (!(launch.flags & kCount)) return;
+    Thread* lanes = &threads[warp * kWarp];
+    const u32 size = warps[warp].size;
+    const Log& first = lanes[0].log;
+    bool uniform = true;
+    for (u32 l = 1; l < size && uniform; ++l) {
+        const Log& log = lanes[l].log;
+        uniform = log.size() == first.size() && !std::memcmp(log.events(), first.events(), first.size() * sizeof(Event));
+    }
+    if (uniform) {
+        count_uniform(lanes, size);
+    } else {
+        count_diverged(lanes, size);
+    }
+    merger.barrier();
+    for (u32 l = 0; l < size; ++l) lanes[l].log.clear();
+}
+
+}  // namespace roofline

@@ -1,0 +1,43 @@
+// What one thread did since its warp was last counted: basic blocks entered and memory accesses, in order.
+#pragma once
+
+#include <vector>
+
+#include "abi.hpp"
+
+namespace roofline {
+
+enum class Space : u32 { block, global_load, global_store, shared_load, shared_store, global_atomic, shared_atomic };
+
+// An event is one number, so that the traces of lanes compare as bytes: pc 32 | piece 16 | space 8 | log2(size) or size 8.
+using Event = u64;
+
+inline Event make_event(u64 pc, u32 piece, Space space, u32 size) {
+    return pc << 32 | static_cast<u64>(piece & 0xFFFF) << 16 | static_cast<u64>(space) << 8 | (size & 0xFF);
+}
+inline u64 pc_of(Event e) { return e >> 32; }
+inline Space space_of(Event e) { return static_cast<Space>(e >> 8 & 0xFF); }
+inline u32 size_of(Event e) { return static_cast<u32>(e & 0xFF); }
+
+class Log {
+  public:
+    void block(u64 pc) { push(make_event(pc, 0, Space::block, 0)); }
+    void access(u64 pc, u32 size, Space space, u32 piece, u64 address) {
+        push(make_event(pc, piece, space, size));
+        addresses_.push_back(address);
+    }
+    void clear() {
+        events_.clear();
+        addresses_.clear();
+    }
+    size_t size() const { return events_.size(); }
+    const Event* events() const { return events_.data(); }
+    const u64* addresses() const { return addresses_.data(); }
+
+  private:
+    void push(Event e) { events_.push_back(e); }
+    std::vector<Event> events_;
+    std::vector<u64> addresses_;
+};
+
+}  // namespace roofline

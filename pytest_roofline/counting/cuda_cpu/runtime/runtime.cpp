@@ -1,0 +1,191 @@
+// Runs CUDA C++ kernels, compiled for the host, one block after another on one thread. See docs/cuda-on-cpu.md.
+#include <dlfcn.h>
+#include <link.h>
+
+#include "signals.hpp"
+
+namespace roofline {
+
+constexpr u64 kKeepCells = 256u << 20;  // bytes of shadow that a slot keeps between launches
+
+struct ModuleSearch {
+    u64 code, anchor;
+};
+
+int inspect(dl_phdr_info* info, size_t, void* data) {
+    const auto& search = *static_cast<ModuleSearch*>(data);
+    bool mine = false;
+    for (int k = 0; k < info->dlpi_phnum; ++k) {
+        const auto& header = info->dlpi_phdr[k];
+        mine |= header.p_type == PT_LOAD && search.code - info->dlpi_addr - header.p_vaddr < header.p_memsz;
+    }
+    if (!mine) return 0;
+    launch.module_base = info->dlpi_addr;
+    for (int k = 0; k < info->dlpi_phnum; ++k) {
+        const auto& header = info->dlpi_phdr[k];
+        if (header.p_type == PT_TLS) {
+            shared.low = reinterpret_cast<u64>(info->dlpi_tls_data);
+            shared.length = header.p_memsz;
+        } else if (header.p_type == PT_LOAD) {
+            const Span span{info->dlpi_addr + header.p_vaddr, header.p_memsz};
+            launch.segments.push_back(span);
+            if (header.p_flags & PF_W) launch.writable_segments.push_back(span);
+        }
+    }
+    return 1;
+}
+
+void find_module(const LaunchSpec& spec) {
+    launch.segments.clear();
+    launch.writable_segments.clear();
+    shared = {};
+    ModuleSearch search{reinterpret_cast<u64>(spec.entry), spec.anchor};
+    dl_iterate_phdr(inspect, &search);
+    shared.state.assign(shared.length, 0);
+    for (u64 i = 0; i < spec.shared_count; ++i)
+        if (spec.shared[i].size) shared.spans.push_back(spec.shared[i]);
+    if (shared_cells.size() < shared.length / 4 + 2) shared_cells.resize(shared.length / 4 + 2);
+}
+
+bool open_shadow(const LaunchSpec& spec) {
+    for (u32 slot = 0; slot < kSlots; ++slot) {
+        Region& region = arena.regions[slot];
+        if (slot >= spec.slots) {
+            region.size = 0;
+            continue;
+        }
+        if (!(spec.flags & kCheckRaces)) continue;
+        if (!grow(region.cells, (region.size / 4 + 2) * sizeof(Cell))) return false;
+        region.shadow = reinterpret_cast<Cell*>(region.cells.low);
+    }
+    return true;
+}
+
+void close_shadow() {
+    for (Region& region : arena.regions) {
+        if (region.cells.bytes <= kKeepCells) continue;
+        munmap(reinterpret_cast<void*>(region.cells.low), region.cells.bytes);
+        region.cells = {};
+    }
+}
+
+// A tag marks the cells of this launch; when the tags run out, all cells start afresh.
+void next_tag() {
+    split_cells.clear();
+    if (++launch_tag) return;
+    launch_tag = 1;
+    std::fill(shared_cells.begin(), shared_cells.end(), Cell{});
+    for (Region& region : arena.regions)
+        if (region.cells.bytes) std::memset(reinterpret_cast<void*>(region.cells.low), 0, region.cells.bytes);
+}
+
+void run_blocks() {
+    const u32* grid = launch.spec->grid;
+    for (u64 b = 0; b < launch.blocks && !launch.abort; ++b) {
+        launch.block = b;
+        launch.block_index = {static_cast<u32>(b % grid[0]), static_cast<u32>(b / grid[0] % grid[1]),
+                              static_cast<u32>(b / (static_cast<u64>(grid[0]) * grid[1]))};
+        run_block();
+        ++launch.totals.blocks;
+        launch.totals.threads += launch.threads;
+    }
+}
+
+void run(const LaunchSpec& spec) {
+    launch = {};
+    launch.spec = &spec;
+    launch.flags = spec.flags;
+    launch.threads = spec.block[0] * spec.block[1] * spec.block[2];
+    launch.warps = (launch.threads + kWarp - 1) / kWarp;
+    launch.blocks = static_cast<u64>(spec.grid[0]) * spec.grid[1] * spec.grid[2];
+    flow.clear();
+    line_counts.clear();
+    forget_sync(false);
+    reset_stacks();
+    same_value.waiting = false;
+    for (Thread& t : threads) {
+        t.log.clear();
+        t.copies.clear();
+        t.acquired.clear();
+        t.fence.acquired.clear();
+    }
+    next_tag();
+    find_module(spec);
+    Containment containment;
+    if (sigsetjmp(escape, 1) == 0) {
+        run_blocks();
+    } else {
+        report_crash();
+    }
+    current = nullptr;
+    if (same_value.waiting) settle_same_value();
+}
+
+}  // namespace roofline
+
+using namespace roofline;
+
+RL_API uint64_t rl_open(uint32_t slot, uint64_t size, uint32_t residue) { return open_region(slot, size, residue); }
+
+// The byte map of an open slot, one ByteState per byte; 0 without memory.
+RL_API uint64_t rl_map(uint32_t slot) {
+    Region& region = arena.regions[slot];
+    if (!grow(region.map, region.size + 16)) return 0;
+    region.state = reinterpret_cast<u8*>(region.map.low);
+    return region.map.low;
+}
+
+RL_API void rl_read_only(uint32_t slot) { arena.regions[slot].read_only = true; }
+
+// Runs a launch; the number of findings, or -1 without memory.
+RL_API int rl_launch(const LaunchSpec* spec) {
+    if (!open_shadow(*spec)) return -1;
+    run(*spec);
+    check_canaries(spec->slots);
+    close_shadow();
+    return static_cast<int>(launch.faults.size());
+}
+
+RL_API const Fault* rl_faults() { return launch.faults.data(); }
+RL_API uint64_t rl_line_counts(const LineCount** out) {
+    *out = line_counts.data();
+    return line_counts.size();
+}
+RL_API const Totals* rl_totals() { return &launch.totals; }
+
+// Who wrote a byte last: block, thread and place of its cell; false when nobody did in this launch.
+RL_API int rl_last_writer(uint32_t slot, uint64_t offset, uint64_t* block, uint32_t* thread, uint64_t* pc) {
+    const Region& region = arena.regions[slot];
+    if (!region.shadow || offset >= region.size) return 0;
+    const Cell* cell = &region.shadow[offset / 4];
+    if (cell->tag != launch_tag) return 0;
+    if (cell->split) cell = &split_cells[cell->split + (offset & 3)];
+    if (!cell->write) return 0;
+    *block = block_of(cell->write) - 1;
+    *thread = thread_of(cell->write);
+    *pc = cell->write_pc;
+    return 1;
+}
+
+RL_API uint64_t rl_abi() {
+    return sizeof(Fault) * 1000003 + sizeof(LineCount) * 10007 + sizeof(LaunchSpec) * 101 + sizeof(Totals);
+}
+
+RL_API Dim rl_thread_index() { return current->index; }
+RL_API Dim rl_block_index() { return launch.block_index; }
+RL_API Dim rl_block_extent() { return {launch.spec->block[0], launch.spec->block[1], launch.spec->block[2]}; }
+RL_API Dim rl_grid_extent() { return {launch.spec->grid[0], launch.spec->grid[1], launch.spec->grid[2]}; }
+RL_API uint32_t rl_lane() { return current->lane; }
+RL_API int rl_is_shared(const void* p) { return reinterpret_cast<uint64_t>(p) - shared.low < shared.length; }
+RL_API int rl_is_global(const void* p) { return arena.find(reinterpret_cast<uint64_t>(p)) != nullptr; }
+RL_API void rl_count_flops(uint32_t kind, uint64_t count) {
+    if (!(launch.flags & kCount)) return;
+    (kind == 0 ? launch.totals.fp16 : kind == 1 ? launch.totals.bf16 : launch.totals.tensor_flops) += count;
+}
+
+// The kernel says that something is wrong: a failed assertion, __trap, an operand a matrix operation cannot take.
+RL_API void rl_fail(uint32_t kind, const char* text, int line, const char* file) {
+    Place place;
+    place.site = {file, line};
+    report(static_cast<Kind>(kind), place, true, "%s", text);
+}

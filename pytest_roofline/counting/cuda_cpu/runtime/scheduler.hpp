@@ -1,0 +1,249 @@
+// One block at a time: threads run in turn until each has returned or waits; then barriers open, or nobody can go on.
+#pragma once
+
+#include "collectives.hpp"
+
+namespace roofline {
+
+constexpr u64 kIdleRounds = 20000;  // rounds in which every thread only polled
+
+inline std::vector<u32> thread_order;
+inline u32 cursor = 0;  // next thread of thread_order that has not started
+
+inline void finish_thread(Thread& t) {
+    if (same_value.waiting) settle_same_value();
+    t.status = Status::done;
+    if (!t.copies.empty()) t.copies.clear();
+    leave_warp(t);
+}
+
+// The body of every fiber: start threads until none is left; a thread that waits keeps the fiber until it ends.
+inline void fiber_body() {
+    for (;;) {
+        Stack* const stack = current->stack;
+        for (;;) {
+            launch.spec->entry(launch.spec->arguments);
+            finish_thread(*current);
+            if (cursor == launch.threads || launch.abort) break;
+            Thread& next = threads[thread_order[cursor++]];
+            next.stack = stack;
+            next.stack_low = stack->low;
+            next.status = Status::ready;
+            current = &next;
+            progress = progress + 1;
+        }
+        free_stacks.push_back(stack);
+        switch_context(*stack, scheduler_context);
+    }
+}
+
+inline void start_threads() {
+    while (cursor < launch.threads && !launch.abort) {
+        Thread& t = threads[thread_order[cursor++]];
+        t.stack = take_stack();
+        t.stack_low = t.stack->low;
+        t.status = Status::ready;
+        prepare(*t.stack, fiber_body);
+        resume(t);
+    }
+}
+
+inline void set_order() {
+    const u32 n = launch.threads;
+    thread_order.resize(n);
+    for (u32 i = 0; i < n; ++i) thread_order[i] = i;
+    if (launch.spec->order == 1) std::reverse(thread_order.begin(), thread_order.end());
+    if (launch.spec->order != 2) return;
+    u64 state = launch.spec->seed * 6364136223846793005ull + launch.block * 1442695040888963407ull + 1;
+    for (u32 i = n; i > 1; --i) {
+        state = state * 6364136223846793005ull + 1442695040888963407ull;
+        std::swap(thread_order[i - 1], thread_order[(state >> 33) % i]);
+    }
+}
+
+inline void begin_block() {
+    const u32* extent = launch.spec->block;
+    launch.epoch = 0;
+    launch.block_acquired.clear();
+    block_fences.clear();
+    if (!sync_variables.empty()) forget_sync(true);
+    for (u32 w = 0; w < launch.warps; ++w) {
+        Warp& warp = warps[w];
+        warp.size = std::min(kWarp, launch.threads - w * kWarp);
+        warp.alive = warp.size == 32 ? ~0u : (1u << warp.size) - 1;
+        warp.pending.clear();
+        std::memset(warp.clocks, 0, sizeof warp.clocks);
+    }
+    for (u32 i = 0; i < launch.threads; ++i) {
+        Thread& t = threads[i];
+        t.index = {i % extent[0], i / extent[0] % extent[1], i / (extent[0] * extent[1])};
+        t.linear = i;
+        t.warp = i / kWarp;
+        t.lane = i % kWarp;
+        t.status = Status::fresh;
+        t.clock = 0;
+        t.polling = false;
+        t.commit_groups = 0;
+        t.fence.set = false;
+        if (!t.acquired.empty()) t.acquired.clear();
+    }
+    for (const Span& s : shared.spans) {
+        std::memset(reinterpret_cast<void*>(shared.low + s.low), 0xFF, s.size);
+        if (launch.flags) std::memset(shared.state.data() + s.low, kValid, s.size);
+    }
+    set_order();
+    cursor = 0;
+}
+
+inline void open_barrier() {
+    u64 count = 0;
+    bool all = true, any = false;
+    for (u32 i = 0; i < launch.threads; ++i) {
+        if (threads[i].status != Status::barrier) continue;
+        const bool predicate = threads[i].operand != 0;
+        count += predicate;
+        all &= predicate;
+        any |= predicate;
+    }
+    for (u32 i = 0; i < launch.threads; ++i) {
+        Thread& t = threads[i];
+        if (t.status != Status::barrier) continue;
+        t.result = t.barrier_kind == 1 ? count : t.barrier_kind == 2 ? all : any;
+        t.status = Status::ready;
+    }
+    join_block();
+    launch.epoch = static_cast<u16>(launch.epoch + 1);
+    ++launch.totals.barriers;
+    for (u32 w = 0; w < launch.warps; ++w) count_warp(w);
+}
+
+RL_COLD inline std::string who_waits_where(bool& only_barriers, Thread*& witness) {
+    std::vector<std::pair<std::string, u32>> places;
+    u32 done = 0;
+    only_barriers = true;
+    for (u32 i = 0; i < launch.threads; ++i) {
+        Thread& t = threads[i];
+        if (t.status == Status::done) {
+            ++done;
+            continue;
+        }
+        if (!witness || (witness->status == Status::barrier && t.status != Status::barrier)) witness = &t;
+        char text[200];
+        if (t.status == Status::barrier) {
+            std::snprintf(text, sizeof text, "at the barrier of line %d", t.site.line);
+        } else {
+            only_barriers = false;
+            std::snprintf(text, sizeof text, "in %s with mask 0x%08x at line %d", name_of(t.collective), t.mask, t.site.line);
+        }
+        const auto known = std::find_if(places.begin(), places.end(), [&](const auto& p) { return p.first == text; });
+        if (known != places.end()) {
+            ++known->second;
+        } else {
+            places.emplace_back(text, 1);
+        }
+    }
+    std::string result;
+    for (const auto& [text, count] : places) result += std::to_string(count) + " threads wait " + text + ", ";
+    return result + std::to_string(done) + " have returned";
+}
+
+RL_COLD inline void report_stuck() {
+    bool only_barriers;
+    Thread* witness = nullptr;
+    const std::string text = who_waits_where(only_barriers, witness);
+    Place place;
+    place.site = witness->site;
+    current = witness;
+    report(only_barriers ? Kind::divergent_barrier : Kind::deadlock, place, false, "%s", text.c_str());
+    current = nullptr;
+    launch.abort = true;
+}
+
+// Nobody is ready. Opens what can be opened; false when the block is stuck.
+inline bool unblock() {
+    bool resolved = false;
+    for (u32 w = 0; w < launch.warps; ++w)
+        if (!warps[w].pending.empty()) resolved |= resolve_active_mask(w);
+    if (resolved) return true;
+    Thread* first = nullptr;
+    u32 waiting = 0;
+    for (u32 i = 0; i < launch.threads; ++i) {
+        Thread& t = threads[i];
+        if (t.status == Status::done) continue;
+        if (t.status != Status::barrier) return false;
+        if (!first) first = &t;
+        if (t.site.line != first->site.line || std::strcmp(t.site.file, first->site.file) ||
+            t.barrier_kind != first->barrier_kind)
+            return false;
+        ++waiting;
+    }
+    if (waiting < launch.threads) {
+        Place place;
+        place.site = first->site;
+        current = first;
+        report(Kind::divergent_barrier, place, false, "%u of %u threads reach the barrier, the others have returned", waiting,
+               launch.threads);
+        current = nullptr;
+    }
+    open_barrier();
+    return true;
+}
+
+inline bool finished() {
+    for (u32 w = 0; w < launch.warps; ++w)
+        if (warps[w].alive) return false;
+    return true;
+}
+
+RL_COLD inline void report_livelock() {
+    for (u32 i = 0; i < launch.threads; ++i)
+        if (threads[i].status == Status::ready) {
+            current = &threads[i];
+            break;
+        }
+    Place place;
+    place.pc = current ? current->operand : 0;
+    report(Kind::livelock, place, false,
+           "threads poll memory that no other thread changes; blocks run one after the other, so a block cannot wait for a later one");
+    current = nullptr;
+    launch.abort = true;
+}
+
+inline void run_block() {
+    begin_block();
+    start_threads();
+    for (u64 idle = 0; !launch.abort && !finished();) {
+        bool ran = false, advanced = false;
+        for (u32 k = 0; k < launch.threads; ++k) {
+            Thread& t = threads[thread_order[k]];
+            if (t.status != Status::ready) continue;
+            ran = true;
+            t.polling = false;
+            resume(t);
+            if (launch.abort) return;
+            advanced |= !(t.status == Status::ready && t.polling);
+        }
+        if (!ran && !unblock()) {
+            report_stuck();
+            return;
+        }
+        idle = advanced || !ran ? 0 : idle + 1;
+        if (idle > kIdleRounds) {
+            report_livelock();
+            return;
+        }
+    }
+}
+
+}  // namespace roofline
+
+RL_API uint64_t rl_barrier(uint32_t kind, uint32_t predicate, int line, const char* file) {
+    roofline::Thread& t = *roofline::current;
+    if (roofline::same_value.waiting) roofline::settle_same_value();
+    t.barrier_kind = kind;
+    t.operand = predicate;
+    t.site = {file, line};
+    t.status = roofline::Status::barrier;
+    roofline::wait();
+    return t.result;
+}

@@ -1,0 +1,141 @@
+// The state of a launch: threads, warps, the running block. One operating-system thread runs everything.
+#pragma once
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstring>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "abi.hpp"
+#include "log.hpp"
+
+#define RL_HOT __attribute__((always_inline)) inline
+#define RL_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define RL_COLD __attribute__((noinline, cold))
+#define RL_CALLER reinterpret_cast<uint64_t>(__builtin_return_address(0))
+
+namespace roofline {
+
+constexpr u32 kWarp = 32;
+constexpr u32 kMaxThreads = 1024;
+
+struct Dim {
+    u32 x, y, z;
+};
+
+struct Site {
+    const char* file = "";
+    int line = 0;
+};
+
+enum class Status : u8 { fresh, ready, barrier, collective, done };
+
+enum class Collective : u32 {
+    syncwarp,
+    shfl,
+    shfl_up,
+    shfl_down,
+    shfl_xor,
+    ballot,
+    any,
+    all,
+    reduce_add,
+    reduce_min,
+    reduce_max,
+    reduce_and,
+    reduce_or,
+    reduce_xor,
+    match_any,
+    match_all,
+    active_mask,
+    lanes,  // a function over the operands of all lanes: wmma, mma, ldmatrix
+};
+
+using LanesFunction = void (*)(void* const* lanes, u32 mask);
+
+struct AsyncCopy {
+    u64 destination, source, pc;
+    u32 size, copied, group;
+};
+
+// Releases seen by acquiring from one location: records [from, to) of it (clocks.hpp).
+struct Acquired {
+    struct SyncVariable* variable;
+    u32 from, to;
+};
+
+struct Fence {
+    bool set = false, device = false;
+    u16 epoch = 0, clock = 0;
+    u16 warp_clocks[kWarp] = {};
+    std::vector<Acquired> acquired;
+};
+
+struct Stack;
+
+struct Thread {
+    void* context = nullptr;
+    Stack* stack = nullptr;
+    u64 stack_low = 0;
+    Dim index{};
+    u32 linear = 0, warp = 0, lane = 0;
+    Status status = Status::done;
+    u16 clock = 0;
+    Site site;
+    // barrier and collective operands
+    Collective collective{};
+    u32 mask = 0, barrier_kind = 0, arrival = 0;
+    u64 operand = 0, result = 0;
+    int argument = 0, width = 32;
+    bool reduce_signed = false;
+    void* lane_data = nullptr;
+    LanesFunction lanes_function = nullptr;
+    bool polling = false;
+    Log log;
+    std::vector<AsyncCopy> copies;
+    u32 commit_groups = 0;
+    Fence fence;
+    std::vector<Acquired> acquired;
+};
+
+struct Pending {
+    u32 mask, arrived;
+    Collective collective;
+    Site site;
+};
+
+struct Warp {
+    u32 alive = 0, size = 0;
+    std::vector<Pending> pending;
+    u16 clocks[kWarp][kWarp] = {};  // clocks[a][b]: accesses of lane b below it happened before lane a's next
+};
+
+struct Launch {
+    const LaunchSpec* spec = nullptr;
+    u32 flags = 0;
+    Dim block_index{};
+    u64 block = 0, blocks = 0;  // linear
+    u32 threads = 0, warps = 0;
+    u16 epoch = 0;  // barriers passed by this block
+    u64 module_base = 0;
+    std::vector<Span> segments, writable_segments;
+    std::vector<Acquired> block_acquired;
+    bool abort = false;
+    std::vector<Fault> faults;
+    std::unordered_map<u64, u32> fault_index;
+    Totals totals{};
+};
+
+inline Launch launch;
+inline Thread* current = nullptr;
+inline std::vector<Thread> threads(kMaxThreads);
+inline std::vector<Warp> warps(kMaxThreads / kWarp);
+inline volatile bool time_is_up = false;
+inline volatile u64 progress = 0;  // thread starts and switches: what the watchdog watches
+
+RL_HOT u64 relative(u64 pc) { return pc - launch.module_base; }
+
+}  // namespace roofline
