@@ -94,8 +94,7 @@ def quantile(ordered: Sequence[float], share: float) -> float:
     place = share * (len(ordered) - 1)
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)
-    between = ordered[below] + (place - below) * (ordered[above] - ordered[below])
-    return min(between, ordered[above])  # rounding must not lift it above its neighbour
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
 def noise_floor(seconds: float) -> float:
