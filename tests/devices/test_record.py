@@ -1,5 +1,6 @@
 """Device records: every figure has a source, and the figures agree with each other."""
 
+import dataclasses
 import json
 
 import pytest
@@ -104,6 +105,13 @@ def test_what_a_device_lacks_is_told_from_what_nobody_published():
     assert (unknown.peak(Pipeline.TF32_TENSOR), unknown.peak_figure(Pipeline.TF32_TENSOR).supported) == (None, True)
     assert unknown.peak_figure(Pipeline.TF32_TENSOR).note == "35.6 vs 71 in secondary tables"
     assert load("h200").bandwidth(Memory.L2) is None
+
+
+def test_nothing_is_derived_for_what_the_hardware_lacks():
+    """A record that denies a pipeline is believed, although its clock would give a rate."""
+    without = Figure(None, "a table", "high", "not supported", supported=False)
+    record = dataclasses.replace(load("h200"), fields={**load("h200").fields, "bf16_nontensor_tflops": without})
+    assert record.peak_figure(Pipeline.BF16) == without
 
 
 @pytest.mark.parametrize("key", [key for key in keys() if load(key).number("max_warps_per_sm")])
