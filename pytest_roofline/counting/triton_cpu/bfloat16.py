@@ -36,6 +36,11 @@ def is_bf16(value: Any) -> bool:
     return isinstance(value, Handle) and bool(value.dtype.scalar == tl.bfloat16)
 
 
+def as_floats(value: Any) -> Any:
+    """The data of a handle; bfloat16 as float32, anything else as it is."""
+    return widen(value.data) if is_bf16(value) else value.data
+
+
 def handle(bits: Any) -> Any:
     """A handle of bfloat16 bit patterns."""
     return Handle(np.asarray(bits, np.uint16), tl.bfloat16)

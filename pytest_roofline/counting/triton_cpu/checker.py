@@ -18,6 +18,7 @@ import triton.runtime.interpreter as interpreter
 from triton.language.semantic import TritonSemantic
 
 from pytest_roofline.counting.triton_cpu import hints
+from pytest_roofline.counting.triton_cpu.bfloat16 import as_floats
 from pytest_roofline.counting.triton_cpu.counts import LaunchRecord
 from pytest_roofline.counting.triton_cpu.findings import FalseHintError, KernelFault, UndefinedValueError
 from pytest_roofline.counting.triton_cpu.frames import only_user_frames
@@ -259,7 +260,7 @@ def _defined_only(original: Any) -> Any:
 
     def apply_impl(self: Any, given: Any) -> Any:
         launch = _launch.get()
-        if launch is not None and self.combine_fn in joining and mixes_poison(given[0].handle.data, self.axis):
+        if launch is not None and self.combine_fn in joining and mixes_poison(as_floats(given[0].handle), self.axis):
             raise launch.fault(UndefinedValueError, "a reduction takes in masked lanes that were loaded without other=")
         return original(self, given)
 

@@ -73,7 +73,7 @@ class Launch:
 
     def barrier(self) -> None:
         """``tl.debug_barrier``."""
-        self._clock.barrier()
+        self._clock.end_phase()
 
     def access(self, action: Action, pointers: Any, mask: Any, size: int) -> Any:
         """Check the active lanes of an access of ``size`` bytes per lane. Returns the real addresses of all lanes."""

@@ -38,15 +38,14 @@ class Clock:
         """The time of an access; ``others_store`` for a store by other lanes than lane 0."""
         return 2 * self._phase + others_store
 
-    def barrier(self) -> None:
-        """All lanes of the program have met."""
+    def end_phase(self) -> None:
+        """All lanes of the program have met, or an atomic has acquired or released."""
         self._phase += 1
 
     def acquire(self, published: Any) -> None:
         """Learn what was published under the snapshot numbers."""
         for number in np.unique(published[published != EMPTY]):
             self._known = _later(self._known, self._snapshots[number])
-        self._phase += 1
 
     def release(self, published: Any, *, by_all: bool) -> Any:
         """Publish what the program did and knows, together with what was published before; new snapshot numbers."""
@@ -57,7 +56,6 @@ class Clock:
         for before in np.unique(published):
             numbers[published == before] = len(self._snapshots)
             self._snapshots.append(_later(own, self._snapshots[before]))
-        self._phase += 1
         return numbers
 
     def knows(self, program: int, epoch: int) -> bool:

@@ -25,10 +25,8 @@ def poison(shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 def mixes_poison(data: Any, axis: int | None) -> bool:
-    """Whether a reduction of floating ``data`` along ``axis`` (None: all) joins poisoned lanes with defined ones."""
+    """Whether a reduction of ``data`` (floating, else never) along ``axis`` (None: all) joins poisoned lanes with defined ones."""
     size = data.dtype.itemsize
-    if data.dtype == np.uint16:  # bfloat16
-        data, size = (data.astype(np.uint32) << 16).view(np.float32), 4
     if data.dtype.kind != "f" or not bool(np.isnan(data).any()):
         return False
     bits = np.ascontiguousarray(data).view(f"u{size}")

@@ -89,6 +89,8 @@ class Races:
             self.clock.acquire(shadow.published[at])
         if releases:
             shadow.published[at] = self.clock.release(shadow.published[at], by_all=bool(lanes[-1] > 0))
+        if acquires or releases:
+            self.clock.end_phase()
 
     def _with_this(self, sets: Any) -> Any:
         return self._histories.extended(sets, self.clock.program, self.clock.epoch())

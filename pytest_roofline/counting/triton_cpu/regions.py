@@ -27,10 +27,10 @@ class Region:
 
     def __init__(self, number: int, views: list[View]) -> None:
         self.name = "/".join(dict.fromkeys(v.name for v in views))
-        self.low = min(v.low for v in views)
-        self.size = max(v.high for v in views) - self.low
+        self.low: int = min(v.low for v in views)
+        self.size: int = max(v.high for v in views) - self.low
         slot = (_FIRST_SLOT + number) << _SLOT_BITS
-        self.base = slot + (1 << (_SLOT_BITS - 1)) + (self.low & _KEPT)
+        self.base: int = slot + (1 << (_SLOT_BITS - 1)) + (self.low & _KEPT)
         unit = math.gcd(*(v.itemsize for v in views), *(v.low for v in views), *(v.address for v in views))
         self.shift = unit.bit_length() - 1  # a divisor of an element size is a power of two
         self.legal = self._legal(views)
@@ -38,7 +38,7 @@ class Region:
     @property
     def granules(self) -> int:
         """How many there are."""
-        return int(self.size >> self.shift)
+        return self.size >> self.shift
 
     def refine(self, size: int) -> int:
         """Granules of ``size`` bytes from now on, for accesses narrower than the elements. Returns the factor."""
@@ -100,7 +100,7 @@ class AddressSpace:
 
     def made_up(self, tensor: Any) -> int:
         """The address that the kernel gets for a tensor argument; without elements it has a slot of its own."""
-        address = int(tensor.data_ptr())
+        address: int = tensor.data_ptr()
         for region in self.regions:
             if tensor.numel() and region.low <= address < region.low + region.size:
                 return address - region.low + region.base

@@ -1,11 +1,18 @@
 """These tests run kernels in Triton's interpreter, which must be chosen before Triton is imported."""
 
+from __future__ import annotations
+
+import importlib
+import inspect
+from types import ModuleType
+from typing import Any
+
 import pytest
 
 
 @pytest.fixture(scope="session")
-def kernels():
-    """The module of planted kernels, loaded into a checked interpreter."""
+def interpreter() -> ModuleType:
+    """The package, with the interpreter repaired and checked."""
     pytest.importorskip("torch")
     pytest.importorskip("triton")
     from pytest_roofline.counting import triton_cpu
@@ -14,6 +21,28 @@ def kernels():
         triton_cpu.enable()
     except triton_cpu.InterpreterUnavailable as reason:
         pytest.skip(str(reason))
-    from tests.counting.triton_cpu import kernels
+    return triton_cpu
 
-    return kernels
+
+@pytest.fixture(scope="session")
+def bugs(interpreter: ModuleType) -> ModuleType:
+    """Kernels with one bug each."""
+    return importlib.import_module("tests.counting.triton_cpu.bugs.kernels")
+
+
+@pytest.fixture(scope="session")
+def races(interpreter: ModuleType) -> ModuleType:
+    """Kernels whose accesses lack an order."""
+    return importlib.import_module("tests.counting.triton_cpu.races.kernels")
+
+
+@pytest.fixture(scope="session")
+def correct(interpreter: ModuleType) -> ModuleType:
+    """Correct kernels."""
+    return importlib.import_module("tests.counting.triton_cpu.correct.kernels")
+
+
+def bug_line(kernel: Any) -> int:
+    """The line marked as the bug."""
+    lines, first = inspect.getsourcelines(kernel.fn)
+    return first + next(i for i, text in enumerate(lines) if "# BUG" in text)
