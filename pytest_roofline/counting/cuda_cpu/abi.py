@@ -9,6 +9,7 @@ from typing import Any
 CHECK_ACCESSES, CHECK_RACES, COUNT, ALLOW_SAME_VALUE = 1, 2, 4, 8
 VALID, INITIALISED, READ, WRITTEN = 1, 2, 8, 16
 SHARED_REGION = -2
+HIDDEN_SPAN = 1 << 63  # added to the size of a thread-local variable that is no shared one
 MAX_SLOTS = 128
 SPACES = (
     "block",

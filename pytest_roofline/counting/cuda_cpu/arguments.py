@@ -109,7 +109,7 @@ def _pointer(parameter: Parameter, value: Any) -> View | bytes:
 
 
 def _value(parameter: Parameter, value: Any) -> bytes:
-    if isinstance(value, bytes | ctypes.Structure) or (isinstance(value, np.void)):
+    if isinstance(value, bytes | ctypes.Structure | np.void):
         data = bytes(value) if not isinstance(value, np.void) else value.tobytes()
         if parameter.kind != "s" or len(data) != parameter.size:
             raise TypeError(f"parameter {parameter} has {parameter.size} bytes, got a struct of {len(data)}")

@@ -87,7 +87,7 @@ def open_map(
     address = runtime.rl_map(region.slot)
     if not address:
         raise MemoryError(f"no memory for the byte states of {region.name}")
-    states = np.frombuffer((ctypes.c_uint8 * max(size, 1)).from_address(address), np.uint8)[:size]
+    states: Bytes = np.ctypeslib.as_array((ctypes.c_uint8 * max(size, 1)).from_address(address))[:size]
     states.fill(0)
     for view in region.views:
         _elements(states, region.low, view)[...] = abi.VALID | abi.INITIALISED

@@ -23,7 +23,7 @@ _ADVICE = (
 _COMMON = (
     "-std=c++20",
     "-fPIC",
-    "-g",
+    "-gdwarf-4",  # an assembler older than the compiler may mix up the file numbers of DWARF 5
     "-fno-strict-aliasing",  # nvcc allows the casts between element and vector types
     "-fwrapv",
     "-fsigned-char",

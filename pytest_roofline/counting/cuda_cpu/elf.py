@@ -22,13 +22,14 @@ class Symbol:
 
 
 def variables(path: Path) -> tuple[list[Symbol], list[Symbol]]:
-    """Thread-local and ordinary variables of a 64-bit little-endian ELF file. Raises ``ValueError`` for another file."""
+    """Thread-local and ordinary variables of a 64-bit little-endian ELF file; ``ValueError`` for another file."""
     data = path.read_bytes()
     if data[:6] != b"\x7fELF\x02\x01":
         raise ValueError(f"{path} is no 64-bit little-endian ELF file")
     offset, entry_size, count = *struct.unpack_from("<Q", data, 40), *struct.unpack_from("<HH", data, 58)
     sections = [_SECTION.unpack_from(data, offset + i * entry_size) for i in range(count)]
-    thread_local, ordinary = [], []
+    thread_local: list[Symbol] = []
+    ordinary: list[Symbol] = []
     for _, kind, _, _, start, size, link, _, _, _ in sections:
         if kind != _SYMTAB:
             continue

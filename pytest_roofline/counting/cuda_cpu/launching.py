@@ -70,7 +70,7 @@ class Launch:
             anchor=variant.anchor(),
             shared=variant.shared_spans(self.shared_bytes),
             objects=variant.objects,
-            shared_count=len(variant.shared),
+            shared_count=len(variant.shared) + len(variant.hidden),
             objects_count=variant.objects_count,
             time_limit=self.settings.time_limit,
         )
@@ -179,13 +179,15 @@ def _line_counts(variant: Variant) -> tuple[tuple[LineCounts, ...], int, int]:
     accesses = [e for e in entries if e.kind]
     blocks = [e for e in entries if not e.kind]
     where = variant.symboliser.locate([e.pc for e in accesses])
-    names = [name for name, _ in abi.LineCount._fields_ if name not in ("pc", "kind", "size")]
-    merged: dict[tuple[str, int, str, int], dict[str, int]] = {}
+    names = [field[0] for field in abi.LineCount._fields_ if field[0] not in ("pc", "kind", "size")]
+    merged: dict[tuple[str, int, str, int], dict[str, int]] = {}  # by file, line, kind, width
     for entry in accesses:
         key = (*where[entry.pc], abi.SPACES[entry.kind], entry.size)
         sums = merged.setdefault(key, dict.fromkeys(names, 0))
         for name in names:
             value = getattr(entry, name)
             sums[name] = max(sums[name], value) if name == "max_degree" else sums[name] + value
-    lines = tuple(LineCounts(*key, **sums) for key, sums in sorted(merged.items()))
+    lines = tuple(
+        LineCounts(file, line, kind, size, **sums) for (file, line, kind, size), sums in sorted(merged.items())
+    )
     return lines, sum(b.requests for b in blocks), sum(b.lanes for b in blocks)

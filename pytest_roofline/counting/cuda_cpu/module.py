@@ -23,7 +23,7 @@ from pytest_roofline.counting.cuda_cpu.build import (
     runtime_library,
 )
 from pytest_roofline.counting.cuda_cpu.compiler import find_compiler
-from pytest_roofline.counting.cuda_cpu.elf import variable_name, variables
+from pytest_roofline.counting.cuda_cpu.elf import Symbol, variable_name, variables
 from pytest_roofline.counting.cuda_cpu.symbols import Symboliser
 
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
@@ -61,7 +61,8 @@ class Variant:
         self.launch_bound = ctypes.c_uint32.in_dll(library, "rl_launch_bound").value
         self.symboliser = Symboliser(build.module)
         thread_local, ordinary = variables(build.module)
-        self.shared = [s for s in thread_local if not s.name.startswith("_ZGV") and "rl_anchor_byte" not in s.name]
+        self.shared = [s for s in thread_local if not _hidden(s)]
+        self.hidden = [s for s in thread_local if _hidden(s)]
         self.objects = abi.spans(sorted((s.address, s.size) for s in ordinary))
         self.objects_count = len(ordinary)
 
@@ -73,7 +74,7 @@ class Variant:
     def shared_spans(self, dynamic_bytes: int) -> Any:
         """The shared variables of a launch, the dynamic array with the size asked for."""
         sizes = [(s.address, dynamic_bytes if s.size == MAX_SHARED_BYTES else s.size) for s in self.shared]
-        return abi.spans(sizes)
+        return abi.spans(sizes + [(s.address, s.size | abi.HIDDEN_SPAN) for s in self.hidden])
 
     def shared_variable(self, offset: int) -> tuple[str, int]:
         """The shared variable around or before an offset of the window, and the offset from its start."""
@@ -98,6 +99,11 @@ class Variant:
             )
             for i in range(count)
         )
+
+
+def _hidden(symbol: Symbol) -> bool:
+    """Thread-local, but no shared variable: guards of variables with constructors, the anchor of the segment."""
+    return symbol.name.startswith("_ZGV") or "rl_anchor_byte" in symbol.name
 
 
 class Function:

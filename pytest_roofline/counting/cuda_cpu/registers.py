@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_roofline.counting.cuda_cpu.module import Variant
 
 _WARNING = re.compile(
-    r"^(?P<file>[^:\n]+):(?P<line>\d+):\d+: warning: .(?P<name>[^'’]+). (?:is|may be) used uninitialized", re.MULTILINE
+    r"^(?P<file>[^:\n]+):(?P<line>\d+):\d+: warning: .(?P<name>\w+). (?:is|may be) used uninitialized", re.MULTILINE
 )
 
 
@@ -33,20 +33,22 @@ def compare(job: Launch, checked: Variant) -> None:
     Leaves the checked run's results in the buffers. Raises :class:`CudaFault` at the first byte that differs.
     """
     results = [buffers.contents(region) for region in job.regions]
-    writers = {region.slot: region for region in job.regions if not region.read_only}
-    outcomes: list[list[Bytes]] = []
-    for name in (PLAIN, ZEROED):
-        variant = job.function.variant(name)
-        buffers.open_regions(variant.runtime, job.regions)
-        if job.run(variant, 0):
-            return  # a plain run that fails where the checked one did not says nothing about registers
-        outcomes.append([buffers.contents(region) for region in job.regions])
+    outcomes = [_outcome(job, name) for name in (PLAIN, ZEROED)]
     for region, result in zip(job.regions, results, strict=True):
         ctypes.memmove(region.address, result.ctypes.data, result.size)
+    if not all(outcomes):
+        return  # a plain run that fails where the checked one did not says nothing about registers
     for region, first, second in zip(job.regions, *outcomes, strict=True):
         different = np.flatnonzero(first != second)
-        if region.slot in writers and different.size:
+        if not region.read_only and different.size:
             raise CudaFault((_finding(job, checked, region, int(different[0]), int(different.size)),))
+
+
+def _outcome(job: Launch, name: str) -> list[Bytes]:
+    """What a plain build makes of the buffers; nothing when it fails."""
+    variant = job.function.variant(name)
+    buffers.open_regions(variant.runtime, job.regions)
+    return [] if job.run(variant, 0) else [buffers.contents(region) for region in job.regions]
 
 
 def _finding(job: Launch, checked: Variant, region: Region, offset: int, count: int) -> Finding:

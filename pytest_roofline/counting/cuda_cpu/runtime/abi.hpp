@@ -52,6 +52,7 @@ enum ByteState : u8 {
     kInFlight = 4,  // destination of a cp.async that nobody has waited for
     kRead = 8,
     kWritten = 16,
+    kHidden = 32,  // not the program's: guards of variables with constructors
 };
 
 constexpr int kNoRegion = -1;
@@ -84,6 +85,8 @@ struct Totals {
 struct Span {
     u64 low, size;
 };
+
+constexpr u64 kHiddenSpan = 1ull << 63;  // added to the size of a hidden variable
 
 struct LaunchSpec {
     void (*entry)(void**);

@@ -139,7 +139,7 @@ RL_HOT bool locate(u64 address, u32 size, Target& target) {
 
 RL_HOT void access(u64 address, u32 size, u32 flags, u64 return_address, u32 piece = 0, bool aligned = true) {
     Thread* t = current;
-    if (!t || address - t->stack_low < kStackBytes) return;
+    if (!t || !launch.flags || address - t->stack_low < kStackBytes) return;
     const u64 pc = relative(return_address);
     if (same_value.waiting) settle_same_value();
     Target target;
@@ -151,6 +151,7 @@ RL_HOT void access(u64 address, u32 size, u32 flags, u64 return_address, u32 pie
         }
         return;
     }
+    if (*target.state & kHidden) return;
     if (launch.flags & kCheckAccesses) {
         Place place;
         place.pc = pc;

@@ -42,8 +42,14 @@ void find_module(const LaunchSpec& spec) {
     ModuleSearch search{reinterpret_cast<u64>(spec.entry), spec.anchor};
     dl_iterate_phdr(inspect, &search);
     shared.state.assign(shared.length, 0);
-    for (u64 i = 0; i < spec.shared_count; ++i)
-        if (spec.shared[i].size) shared.spans.push_back(spec.shared[i]);
+    for (u64 i = 0; i < spec.shared_count; ++i) {
+        const Span& s = spec.shared[i];
+        if (s.size & kHiddenSpan) {
+            std::memset(shared.state.data() + s.low, kHidden, s.size & ~kHiddenSpan);
+        } else if (s.size) {
+            shared.spans.push_back(s);
+        }
+    }
     if (shared_cells.size() < shared.length / 4 + 2) shared_cells.resize(shared.length / 4 + 2);
 }
 
@@ -189,3 +195,4 @@ RL_API void rl_fail(uint32_t kind, const char* text, int line, const char* file)
     place.site = {file, line};
     report(static_cast<Kind>(kind), place, true, "%s", text);
 }
+RL_API void* rl_here() { return __builtin_return_address(0); }
