@@ -14,7 +14,7 @@ from pytest_roofline.timing.bracket import Bracket, Step, Tools
 from pytest_roofline.timing.calibration import Comparison, Overhead, ends, node
 from pytest_roofline.timing.capture import capture
 from pytest_roofline.timing.collect import collect
-from pytest_roofline.timing.cupti import BURST, kernel_seconds
+from pytest_roofline.timing.cupti import BURST, Execution, typical_execution
 from pytest_roofline.timing.errors import HoldExpired, NotCapturable, TimingUnavailable
 from pytest_roofline.timing.hostcost import completion_seconds, submission_seconds
 from pytest_roofline.timing.plan import Plan, copies, plan
@@ -22,6 +22,7 @@ from pytest_roofline.timing.telemetry import Monitor, open_monitor, watching
 
 SHORT_SECONDS = 20e-6  # below this the gap between graph nodes matters, and CUPTI is asked as well
 _FLOOR_LAUNCHES = 256
+_FLOOR_TOLERANCE = 0.1
 _CALIBRATION_ELEMENTS = tuple(1 << k for k in range(10, 17, 2))
 _CALIBRATION_SETS = 128
 _GRAPHED = (Protocol.GRAPH_COLD, Protocol.GRAPH_HOT)
@@ -60,7 +61,7 @@ class Session:
     @functools.cached_property
     def launch_floor(self) -> float:
         """Seconds per launch of an empty kernel in a graph: nothing on this device is faster."""
-        return self._typical(Job([self.tools.nothing]), Plan(_FLOOR_LAUNCHES, 20, 20))
+        return self._empty_launch(20)
 
     @functools.cached_property
     def comparisons(self) -> list[Comparison]:
@@ -69,10 +70,10 @@ class Session:
         for elements in _CALIBRATION_ELEMENTS:
             for name, calls, dirty in self._calibration_kernels(elements):
                 job = Job(calls, functools.partial(self.tools.flush, dirty))
-                alone = self.kernel(job)
+                alone = self._alone(job)
                 if alone is not None:
                     bracket = self._typical(job, Plan(len(calls), 20, 20))
-                    found.append(Comparison(f"{name} {elements}", bracket, len(calls), alone))
+                    found.append(Comparison(f"{name} {elements}", bracket, len(calls), alone.busy))
         return found
 
     @functools.cached_property
@@ -121,6 +122,7 @@ class Session:
         :class:`Throttled`, :class:`NotCapturable` or :class:`AllocatedWhileTimed`.
         """
         graphed, cold = protocol in _GRAPHED, protocol is Protocol.GRAPH_COLD
+        self._follow()
         flush = functools.partial(self.tools.flush, dirty) if cold else None
         job = Job(calls, flush, restore, may_allocate)
         todo = plan(self.estimate(calls[0]) if estimate is None else estimate, effort)
@@ -148,11 +150,26 @@ class Session:
         )
 
     def kernel(self, job: Job) -> float | None:
-        """Seconds of one execution's kernels alone, from CUPTI; ``None`` where it records nothing."""
+        """Seconds of one execution's kernels from CUPTI, the calibrated step added between two of them; ``None`` where
+        it records nothing."""
+        alone = self._alone(job)
+        return None if alone is None else alone.busy + alone.steps * self.overhead.node
+
+    def _alone(self, job: Job) -> Execution | None:
         job.calls[0]()  # compiled before the capture
         burst = min(BURST, len(job.calls))
         graph = capture(job.calls, burst, may_allocate=job.may_allocate)
-        return kernel_seconds(graph, burst, self.tools, job.flush)
+        return typical_execution(graph, burst, self.tools, job.flush)
+
+    def _empty_launch(self, brackets: int) -> float:
+        return self._typical(Job([self.tools.nothing]), Plan(_FLOOR_LAUNCHES, brackets, brackets))
+
+    def _follow(self) -> None:
+        """Forget the calibration if an empty launch has become slower or faster: what else the process does can change
+        how long a graph node takes (one graph instantiated by torch is enough)."""
+        if abs(self._empty_launch(3) / self.launch_floor - 1) > _FLOOR_TOLERANCE:
+            for name in ("launch_floor", "comparisons", "overhead"):
+                self.__dict__.pop(name, None)
 
     def _taker(self, job: Job, todo: Plan, protocol: Protocol) -> Callable[[], float]:
         """A function that takes one sample, in seconds per launch; the GPU is warm when it is returned."""

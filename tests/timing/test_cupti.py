@@ -1,32 +1,31 @@
 """Executions are told apart in a stream of device activities."""
 
-from pytest_roofline.timing.cupti import executions
+from pytest_roofline.timing.cupti import Execution, executions
 
 
 def test_one_kernel_per_execution():
     """The flush begins a group and is none of it."""
     events = [("flush_l2", 0, 5), ("k", 10, 12), ("k", 13, 16)]
-    assert executions(events, 2) == [2, 3]
+    assert executions(events, 2) == [Execution(2, 0), Execution(3, 0)]
 
 
-def test_several_kernels_per_execution_count_with_what_lies_between():
-    """From the start of the first to the end of the last, in any order of events."""
+def test_pauses_between_the_kernels_of_one_execution_are_counted_and_not_timed():
+    """The trace widens them; in any order of events."""
     events = [("b", 14, 15), ("a", 10, 12), ("flush_l2", 0, 5), ("a", 20, 22), ("b", 23, 29)]
-    assert executions(events, 2) == [5, 9]
+    assert executions(events, 2) == [Execution(3, 1), Execution(8, 1)]
+
+
+def test_kernels_that_run_at_the_same_time_count_once():
+    """One inside the other, one overlapping, and one right behind after a pause."""
+    events = [("flush_l2", 0, 1), ("a", 10, 20), ("b", 12, 15), ("c", 18, 24), ("d", 30, 31)]
+    assert executions(events, 1) == [Execution(15, 1)]
 
 
 def test_a_group_with_a_lost_event_is_left_out():
     """Three activities are no two executions; the next group still counts."""
-    events = [
-        ("flush_l2", 0, 1),
-        ("k", 2, 3),
-        ("k", 4, 5),
-        ("k", 6, 7),
-        ("flush_l2", 8, 9),
-        ("k", 10, 12),
-        ("k", 12, 15),
-    ]
-    assert executions(events, 2) == [2, 3]
+    lost = [("flush_l2", 0, 1), ("k", 2, 3), ("k", 4, 5), ("k", 6, 7)]
+    whole = [("flush_l2", 8, 9), ("k", 10, 12), ("k", 12.5, 15.5)]
+    assert executions(lost + whole, 2) == [Execution(2, 0), Execution(3, 0)]
 
 
 def test_nothing_recorded_gives_nothing():
