@@ -40,8 +40,9 @@ def main() -> None:
     print(f"{here.device}, driver {here.driver}, CUDA {here.cuda}, torch {here.packages['torch']}")
     print(f"tick {session.tick * 1e9:.0f} ns, empty launch {session.launch_floor * 1e6:.3f} us")
     overhead = session.overhead
+    parts = (1e6 * overhead.ends, 1e6 * overhead.node, 1e6 * overhead.step)
     print(
-        f"a bracket holds {overhead.ends * 1e6:.2f} us once and {overhead.node * 1e6:.3f} us per graph node,", end=" "
+        "a bracket holds {:.2f} us once, {:.3f} us per execution, {:.3f} us between two kernels of one".format(*parts)
     )
     found = (f"{c.name} {c.bracket * 1e6:.3f}/{c.alone * 1e6:.3f}" for c in session.comparisons)
     print("calibrated on (bracket/CUPTI):", ", ".join(found))

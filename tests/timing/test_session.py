@@ -60,6 +60,14 @@ def test_a_short_kernel_gets_every_number(engine, scale):
     assert 0 < found.tick < 2e-6
 
 
+def test_the_overhead_of_a_bracket_is_calibrated_on_single_kernels_and_on_pairs(engine):
+    """CUPTI tells the two kernels of a pair apart, and what is left over is far below a launch from the host."""
+    assert {(c.name.split()[:2] == ["scale", "and"], c.steps) for c in engine.comparisons} == {(False, 0), (True, 1)}
+    assert 0 < engine.overhead.ends < 20e-6
+    assert abs(engine.overhead.node) < 1e-6
+    assert abs(engine.overhead.step) < 1e-6
+
+
 def test_a_long_kernel_is_launched_once_per_bracket(engine, scale):
     """The gap does not matter there and CUPTI is not asked."""
     found = engine.measure(scale(1 << 28), effort="quick")
