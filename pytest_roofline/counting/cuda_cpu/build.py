@@ -20,7 +20,8 @@ HERE = Path(__file__).parent
 RUNTIME, INCLUDE, PUBLIC_INCLUDE = HERE / "runtime", HERE / "include", HERE / "device_include"
 MAX_SHARED_BYTES = 227 * 1024
 RED_ZONE = 4096
-INSTRUMENTED, PLAIN, ZEROED = "instrumented", "plain", "zeroed"
+INSTRUMENTED, PLAIN = "instrumented", "plain"
+PATTERNED, ZEROED = "patterned", "zeroed"  # what uninitialised variables hold
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
 _TLS_VARIABLE = re.compile(r"(\.section\s+\.tbss[^\n]*\n(?:\s+\.[^\n]*\n)*[^\s:]+:\n\s+\.zero\s+\d+\n)")
@@ -53,7 +54,7 @@ def runtime_library(compiler: Compiler) -> Path:
 
 
 def build_kernel(path: Path, expression: str, options: Sequence[str], variant: str) -> Build:
-    """Compile ``expression`` of the file ``path``; ``variant`` is ``instrumented``, ``plain`` or ``zeroed``.
+    """Compile ``expression`` of the file ``path``; ``variant`` is one of the constants above.
 
     Raises :class:`CompilerMissing`, :class:`CudaBuildError` and ``FileNotFoundError``.
     """
@@ -138,12 +139,17 @@ def source_digest(path: Path, _seen: frozenset[Path] = frozenset()) -> str:
 
 
 def _variant_flags(compiler: Compiler, variant: str) -> tuple[str, ...]:
-    fill = {INSTRUMENTED: "pattern", PLAIN: "pattern", ZEROED: "zero"}[variant]
+    fill = "zero" if variant == ZEROED else "pattern"
     initialise = (f"-ftrivial-auto-var-init={fill}",) if compiler.initialises else ()
     if variant == INSTRUMENTED:
         return ("-O1", "-w", *initialise, *compiler.instrumentation())
-    warnings = ("-Wuninitialized", "-Wmaybe-uninitialized") if compiler.family == "gcc" else ("-Wuninitialized",)
-    return ("-O1", *initialise, *warnings)
+    if variant == PLAIN:
+        return ("-O1", "-w", *initialise)
+    if compiler.family == "clang":
+        return ("-O1", "-Wuninitialized", *initialise)
+    # These two passes would choose whatever value of an uninitialised variable makes the code simplest.
+    kept = ("-fno-tree-ccp", "-fno-tree-fre")
+    return ("-O1", *kept, *initialise, "-Wuninitialized", "-Wmaybe-uninitialized")
 
 
 def _host_options(options: Sequence[str]) -> tuple[str, ...]:

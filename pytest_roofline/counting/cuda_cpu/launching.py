@@ -105,7 +105,7 @@ def launch(
         raise CudaFault(findings(job, variant, found))
     record = _record(job, variant, states) if settings.recording else None
     if settings.mode == "check" and function.leaves_registers_unset:
-        registers.compare(job, variant)
+        registers.compare(job, variant, flags)
     for region in job.regions:
         if not region.read_only and (not flags or (states[region.slot] & abi.WRITTEN).any()):
             buffers.copy_back(region)

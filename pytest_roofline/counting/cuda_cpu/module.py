@@ -16,6 +16,7 @@ from pytest_roofline.counting.cuda_cpu.arguments import Parameter, convert
 from pytest_roofline.counting.cuda_cpu.build import (
     INSTRUMENTED,
     MAX_SHARED_BYTES,
+    PATTERNED,
     PLAIN,
     ZEROED,
     Build,
@@ -168,7 +169,7 @@ class Function:
         """Whether what the compiler makes of this kernel depends on the value of an uninitialised variable."""
         if not find_compiler().initialises:
             return False
-        builds = [build_kernel(self.module.path, self.name, self.module.options, v) for v in (PLAIN, ZEROED)]
+        builds = [build_kernel(self.module.path, self.name, self.module.options, v) for v in (PATTERNED, ZEROED)]
         return builds[0].assembly_digest != builds[1].assembly_digest
 
     def _check_configuration(self, variant: Variant, block: tuple[int, int, int], shared_bytes: int) -> None:

@@ -1,6 +1,6 @@
 """Uninitialised registers: run twice with different contents of all uninitialised variables and compare the results.
 
-The instrumentation sees memory only, so an uninitialised local variable is found by its effect. Two plain builds fill
+The instrumentation sees memory only, so an uninitialised local variable is found by its effect. Two builds without instrumentation fill
 such variables with a pattern and with zeros; where their code is the same, no such variable matters and nothing is run.
 Where it differs, both run on the same data: bytes that come out different depend on a variable that nobody has set.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_roofline.counting.cuda_cpu import buffers
-from pytest_roofline.counting.cuda_cpu.build import PLAIN, ZEROED
+from pytest_roofline.counting.cuda_cpu.build import PATTERNED, ZEROED
 from pytest_roofline.counting.cuda_cpu.faults import CudaFault, FaultKind, Finding
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ _WARNING = re.compile(
 )
 
 
-def compare(job: Launch, checked: Variant) -> None:
-    """Compare the plain builds' results. ``checked`` has just run: it knows who wrote what.
+def compare(job: Launch, checked: Variant, flags: int) -> None:
+    """Compare the two builds' results. ``checked`` has just run under ``flags``; run again, it tells who wrote what.
 
     Leaves the checked run's results in the buffers. Raises :class:`CudaFault` at the first byte that differs.
     """
     results = [buffers.contents(region) for region in job.regions]
-    outcomes = [_outcome(job, name) for name in (PLAIN, ZEROED)]
+    outcomes = [_outcome(job, name) for name in (PATTERNED, ZEROED)]
     for region, result in zip(job.regions, results, strict=True):
         ctypes.memmove(region.address, result.ctypes.data, result.size)
     if not all(outcomes):
@@ -41,11 +41,19 @@ def compare(job: Launch, checked: Variant) -> None:
     for region, first, second in zip(job.regions, *outcomes, strict=True):
         different = np.flatnonzero(first != second)
         if not region.read_only and different.size:
+            _run_again(job, checked, flags)
             raise CudaFault((_finding(job, checked, region, int(different[0]), int(different.size)),))
 
 
+def _run_again(job: Launch, checked: Variant, flags: int) -> None:
+    buffers.open_regions(checked.runtime, job.regions)
+    for region in job.regions:
+        buffers.open_map(checked.runtime, region, job.settings.uninitialised, job.settings.read_only)
+    job.run(checked, flags)
+
+
 def _outcome(job: Launch, name: str) -> list[Bytes]:
-    """What a plain build makes of the buffers; nothing when it fails."""
+    """What a build makes of the buffers; nothing when it fails."""
     variant = job.function.variant(name)
     buffers.open_regions(variant.runtime, job.regions)
     return [] if job.run(variant, 0) else [buffers.contents(region) for region in job.regions]

@@ -85,6 +85,16 @@ RL_HOT bool touch_bytes(u8* state, const Place& place, u32 flags) {
 
 inline std::vector<Cell> shared_cells;
 
+// Starts the shadow afresh: a tag marks the cells in use; when the tags run out, all cells are cleared.
+inline void forget_accesses() {
+    split_cells.clear();
+    if (++launch_tag) return;
+    launch_tag = 1;
+    std::fill(shared_cells.begin(), shared_cells.end(), Cell{});
+    for (Region& region : arena.regions)
+        if (region.cells.bytes) std::memset(reinterpret_cast<void*>(region.cells.low), 0, region.cells.bytes);
+}
+
 // Constants and variables of the module itself.
 inline void other_access(u64 address, u32 size, u32 flags, u64 pc) {
     const LaunchSpec& spec = *launch.spec;

@@ -75,16 +75,6 @@ void close_shadow() {
     }
 }
 
-// A tag marks the cells of this launch; when the tags run out, all cells start afresh.
-void next_tag() {
-    split_cells.clear();
-    if (++launch_tag) return;
-    launch_tag = 1;
-    std::fill(shared_cells.begin(), shared_cells.end(), Cell{});
-    for (Region& region : arena.regions)
-        if (region.cells.bytes) std::memset(reinterpret_cast<void*>(region.cells.low), 0, region.cells.bytes);
-}
-
 void run_blocks() {
     const u32* grid = launch.spec->grid;
     for (u64 b = 0; b < launch.blocks && !launch.abort; ++b) {
@@ -115,7 +105,7 @@ void run(const LaunchSpec& spec) {
         t.acquired.clear();
         t.fence.acquired.clear();
     }
-    next_tag();
+    forget_accesses();
     find_module(spec);
     Containment containment;
     if (sigsetjmp(escape, 1) == 0) {

@@ -113,6 +113,7 @@ inline void open_barrier() {
     }
     join_block();
     launch.epoch = static_cast<u16>(launch.epoch + 1);
+    if (launch.epoch == 0) forget_accesses();  // epochs start again: what they stood for is long ordered
     ++launch.totals.barriers;
     for (u32 w = 0; w < launch.warps; ++w) count_warp(w);
 }

@@ -21,7 +21,8 @@ inline Crash crash;
 inline u64 watched_progress = 0, watched_block = 0;
 inline double stuck_seconds = 0, block_seconds = 0;
 
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr int kSignalCount = 5;
 constexpr double kTick = 0.25, kImpatientTick = 0.001;
 constexpr double kBlockPatience = 6;  // a block may take this many times the limit of one thread
 
@@ -89,10 +90,10 @@ class Containment {
         struct sigaction action{};
         action.sa_sigaction = on_crash;
         action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-        for (int i = 0; i < 4; ++i) sigaction(kSignals[i], &action, &old_actions_[i]);
+        for (int i = 0; i < kSignalCount; ++i) sigaction(kSignals[i], &action, &old_actions_[i]);
         action.sa_sigaction = on_tick;
         action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-        sigaction(watchdog_signal(), &action, &old_actions_[4]);
+        sigaction(watchdog_signal(), &action, &old_actions_[kSignalCount]);
         sigevent event{};
         event.sigev_notify = SIGEV_THREAD_ID;
         event.sigev_signo = watchdog_signal();
@@ -106,15 +107,15 @@ class Containment {
     }
     ~Containment() {
         if (armed_) timer_delete(watchdog_timer);
-        sigaction(watchdog_signal(), &old_actions_[4], nullptr);
-        for (int i = 0; i < 4; ++i) sigaction(kSignals[i], &old_actions_[i], nullptr);
+        sigaction(watchdog_signal(), &old_actions_[kSignalCount], nullptr);
+        for (int i = 0; i < kSignalCount; ++i) sigaction(kSignals[i], &old_actions_[i], nullptr);
         sigaltstack(&old_stack_, nullptr);
     }
 
   private:
     static constexpr size_t kAlternate = 256 * 1024;
     stack_t old_stack_{};
-    struct sigaction old_actions_[5];
+    struct sigaction old_actions_[kSignalCount + 1];
     bool armed_ = false;
 };
 

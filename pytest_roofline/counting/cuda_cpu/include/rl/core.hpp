@@ -105,7 +105,6 @@ RL_INLINE void __brkpt() {}
 RL_INLINE bool __isShared(const void* p) { return rl_is_shared(p); }
 RL_INLINE bool __isGlobal(const void* p) { return rl_is_global(p); }
 
-#undef assert
 #define assert(condition) ((condition) ? (void)0 : rl_fail(RL_TRAP, "assertion failed: " #condition, __LINE__, __FILE__))
 
 template <class To, class From>
