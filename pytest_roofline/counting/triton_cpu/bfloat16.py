@@ -78,7 +78,7 @@ def repair_constants() -> None:
 
 
 def repair_atomic_add() -> None:
-    """``tl.atomic_add``, lane by lane."""
+    """``tl.atomic_add``: lanes that meet add one after the other."""
     Builder.create_atomic_rmw = _adding_atomic(Builder.create_atomic_rmw)
 
 
@@ -147,11 +147,16 @@ def _adding_atomic(original: Any) -> Any:
         if not is_bf16(value):
             return original(self, operation, pointers, value, mask, *order)
         where, what, active = (np.ravel(a) for a in np.broadcast_arrays(pointers.data, value.data, mask.data))
-        old = np.zeros(where.shape, np.uint16)
-        memory, nothing, yes = interpreter._interpreter, np.zeros(1, np.uint16), np.ones(1, bool)
+        memory, nothing = interpreter._interpreter, np.zeros(where.shape, np.uint16)
+        old = np.array(memory.load(where, active, nothing, nothing.dtype), np.uint16)
+        latest: dict[int, int] = {}
         for i in np.flatnonzero(active):
-            old[i : i + 1] = memory.load(where[i : i + 1], yes, nothing, old.dtype)
-            memory.store(where[i : i + 1], narrow(widen(old[i : i + 1]) + widen(what[i : i + 1])), yes)
+            address = int(where[i])
+            old[i] = latest.get(address, old[i])
+            latest[address] = int(narrow(widen(old[i]) + widen(what[i]))[0])
+        if latest:
+            addresses, values = np.array(list(latest), np.uint64), np.array(list(latest.values()), np.uint16)
+            memory.store(addresses, values, np.ones(len(latest), bool))
         return handle(old.reshape(np.shape(pointers.data)))
 
     return atomic

@@ -45,7 +45,8 @@ class Launch:
     def __init__(self, kernel: str, *, races: bool, counts: bool) -> None:
         self.kernel = kernel
         self.space = AddressSpace(())
-        self.atomicity: Atomicity | None = None
+        self._atomicity: Atomicity | None = None
+        self._counted = False
         self._clock = Clock(release_has_barrier=_release_has_barrier())
         self._races = Races(self._clock) if races else None
         self._shadows: dict[int, Shadow] = {}
@@ -68,24 +69,36 @@ class Launch:
 
     def start_program(self, program: tuple[int, int, int]) -> None:
         """The next program runs."""
-        self._program = program
+        self._program, self._last_atomic = program, None
         self._clock.start_program()
 
     def barrier(self) -> None:
         """``tl.debug_barrier``."""
         self._clock.end_phase()
 
+    @property
+    def atomicity(self) -> Atomicity | None:
+        """Set while the interpreter executes an atomic, however many accesses it makes of it."""
+        return self._atomicity
+
+    @atomicity.setter
+    def atomicity(self, value: Atomicity | None) -> None:
+        self._atomicity, self._counted = value, False
+
     def access(self, action: Action, pointers: Any, mask: Any, size: int) -> Any:
         """Check the active lanes of an access of ``size`` bytes per lane. Returns the real addresses of all lanes."""
-        if self.atomicity is not None:
+        if self._atomicity is not None:
             action = "atomic"
+        else:
+            self._last_atomic = None
         if np.shape(pointers) != np.shape(mask):
             pointers, mask = np.broadcast_arrays(pointers, mask)
         lanes = np.flatnonzero(mask)
         if lanes.size:
             active = np.ravel(pointers)[lanes].view(np.int64)
-            if action in self._counters:
+            if action in self._counters and not self._counted:
                 self._counters[action].request(active, size)
+                self._counted = self._atomicity is not None
             for region, part in self.space.split(active):
                 self._access_region(action, region, active[part], lanes[part], size)
         return self.space.real(pointers)
@@ -146,6 +159,7 @@ class Launch:
             factor = region.refine(size)
             if region.base in self._shadows:
                 self._shadows[region.base].refine(factor)
+                self._clock.keep_all()
         at = offsets >> region.shift
         each = size >> region.shift
         if each == 1:
@@ -156,12 +170,11 @@ class Launch:
         shadow = self._shadows.get(region.base)
         if shadow is None:
             shadow = self._shadows[region.base] = Shadow(region.granules)
-        atomicity = self.atomicity
+        atomicity = self._atomicity
         conflict: Conflict | None
         if atomicity is not None:
             conflict = races.update(shadow, at, device_wide=atomicity.device_wide)
         else:
-            self._last_atomic = None
             conflict = (races.load if action == "load" else races.store)(shadow, at, lanes)
         if conflict is not None:
             offset = (conflict.granule << region.shift) // size

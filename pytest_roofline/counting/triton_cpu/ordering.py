@@ -28,7 +28,9 @@ class Clock:
         self._phase = 0
         self._release_has_barrier = release_has_barrier
         self._known: Any = None  # latest epoch known of each earlier program, -1 for none
-        self._snapshots: list[Any] = [None]
+        self._snapshots: dict[int, Any] = {EMPTY: None}
+        self._holders: dict[int, int] = {}  # granules per snapshot: a counter's old ones would fill the memory
+        self._last_snapshot = EMPTY
 
     def start_program(self) -> None:
         """The next program begins; it knows nothing of the others."""
@@ -44,7 +46,7 @@ class Clock:
 
     def acquire(self, published: Any) -> None:
         """Learn what was published under the snapshot numbers."""
-        for number in np.unique(published[published != EMPTY]):
+        for number in np.unique(published[published != EMPTY]).tolist():
             self._known = _later(self._known, self._snapshots[number])
 
     def release(self, published: Any, *, by_all: bool) -> Any:
@@ -53,10 +55,17 @@ class Clock:
         own = own if self._known is None else _later(own, self._known)
         own[self.program] = self.epoch(others_store=by_all or self._release_has_barrier)
         numbers = np.empty_like(published)
-        for before in np.unique(published):
-            numbers[published == before] = len(self._snapshots)
-            self._snapshots.append(_later(own, self._snapshots[before]))
+        for before in np.unique(published).tolist():
+            same = published == before
+            self._last_snapshot += 1
+            numbers[same] = self._last_snapshot
+            self._snapshots[self._last_snapshot] = _later(own, self._snapshots[before])
+            self._hold(before, self._last_snapshot, int(np.count_nonzero(same)))
         return numbers
+
+    def keep_all(self) -> None:
+        """Granules have become smaller: how many hold a snapshot is no longer known."""
+        self._holders.clear()
 
     def knows(self, program: int, epoch: int) -> bool:
         """Whether the running program may rely on that access."""
@@ -64,6 +73,13 @@ class Clock:
             return True
         known = self._known
         return known is not None and program < known.size and bool(known[program] >= epoch)
+
+    def _hold(self, before: int, now: int, granules: int) -> None:
+        self._holders[now] = granules
+        if before in self._holders:
+            self._holders[before] -= granules
+            if self._holders[before] == 0:
+                del self._holders[before], self._snapshots[before]
 
 
 class Histories:

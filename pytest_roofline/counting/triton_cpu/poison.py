@@ -25,7 +25,7 @@ def poison(shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 def mixes_poison(data: Any, axis: int | None) -> bool:
-    """Whether a reduction of ``data`` (floating, else never) along ``axis`` (None: all) joins poisoned lanes with defined ones."""
+    """Whether a reduction along ``axis`` (None: all) joins poisoned lanes with defined ones; never for integers."""
     size = data.dtype.itemsize
     if data.dtype.kind != "f" or not bool(np.isnan(data).any()):
         return False

@@ -155,13 +155,14 @@ def reversal_behind_a_barrier(correct, block):
 
 
 @drawn
-@given(m=st.integers(1, 40), n=st.integers(1, 10))
+@given(m=st.integers(1, 40), n=st.integers(1, 3))
 def host_descriptor_copy(correct, m, n):
     from triton.tools.tensor_descriptor import TensorDescriptor
 
-    x, out = torch.randn(m, 4 * n), torch.zeros(m, 4 * n)  # rows of a descriptor are multiples of 16 bytes
+    columns = 16 * n  # rows of 16 bytes would do on a GPU, but not in the interpreter of Triton 3.4
+    x, out = torch.randn(m, columns), torch.zeros(m, columns)
     both = [TensorDescriptor.from_tensor(t, [16, 16]) for t in (x, out)]
-    correct.descriptor_copy[(*grid(m, 16), *grid(4 * n, 16))](*both, BM=16, BN=16)
+    correct.descriptor_copy[(*grid(m, 16), *grid(columns, 16))](*both, BM=16, BN=16)
     assert torch.equal(out, x)
 
 

@@ -73,6 +73,14 @@ def test_atomics_are_counted_apart(correct):
     assert record.stores.requests == 0
 
 
+def test_an_atomic_is_one_request_however_the_interpreter_makes_it(interpreter):
+    """bfloat16 additions are a load and a store here; eight lanes on one element, in one sector."""
+    from tests.counting.triton_cpu.bf16.kernels import count
+
+    record = counted(count, (1,), torch.empty(1).bfloat16(), BLOCK=8)
+    assert (record.atomics.requests, record.atomics.lanes, record.atomics.sectors) == (1, 8, 1)
+
+
 def test_bytes_stay_unique_when_granules_become_smaller(correct):
     """The same memory touched as floats by one argument's type and as bytes by another's."""
     x, out = torch.zeros(4, dtype=torch.int32), torch.zeros(4, dtype=torch.int32)

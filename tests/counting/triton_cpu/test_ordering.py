@@ -65,6 +65,32 @@ def test_a_flag_collects_the_releases_of_several_programs():
     assert (clock.knows(0, 0), clock.knows(1, 0)) == (True, True)
 
 
+def test_superseded_snapshots_are_dropped():
+    """A counter that every program increments keeps only the last one, or a large grid would fill the memory."""
+    clock, flag = started(0), FLAG
+    for _ in range(100):
+        clock.start_program()
+        clock.acquire(flag)
+        flag = clock.release(flag, by_all=False)
+    clock.start_program()
+    clock.acquire(flag)
+    assert all(clock.knows(program, 0) for program in range(100))
+    assert len(clock._snapshots) == 2
+
+
+def test_snapshots_stay_where_granules_have_split():
+    """One half may be released again, the other one still holds what was published before."""
+    clock = started(1)
+    flag = clock.release(FLAG, by_all=False)
+    halves = np.repeat(flag, 2)
+    clock.keep_all()
+    clock.start_program()
+    halves[:1] = clock.release(halves[:1], by_all=False)
+    clock.start_program()
+    clock.acquire(halves[1:])
+    assert (clock.knows(0, 0), clock.knows(1, 0)) == (True, False)
+
+
 @pytest.mark.parametrize(
     ("barrier_first", "by_all", "compiler", "ordered"),
     [(False, False, False, False), (True, False, False, True), (False, True, False, True), (False, False, True, True)],

@@ -210,3 +210,8 @@ def tuned_add(x, y, out, n, BLOCK: tl.constexpr):
 def load_three(x, out, BLOCK: tl.constexpr):
     lanes = tl.arange(0, BLOCK)
     tl.store(out + lanes, tl.load(x + lanes, mask=lanes < 3))
+
+
+@triton.jit
+def largest(out):
+    tl.atomic_max(out, 0)
