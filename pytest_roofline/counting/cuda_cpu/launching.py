@@ -6,6 +6,8 @@ import ctypes
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pytest_roofline.counting.cuda_cpu import abi, buffers, registers
 from pytest_roofline.counting.cuda_cpu.arguments import View
 from pytest_roofline.counting.cuda_cpu.buffers import Region
@@ -169,7 +171,7 @@ def _record(job: Launch, variant: Variant, states: dict[int, buffers.Bytes]) -> 
 
 
 def _unique(regions: Sequence[Region], states: dict[int, buffers.Bytes], bit: int) -> dict[str, int]:
-    return {r.name: int(((states[r.slot] & bit) != 0).sum()) for r in regions if r.slot in states}
+    return {r.name: int(np.count_nonzero(states[r.slot] & bit)) for r in regions if r.slot in states}
 
 
 def _line_counts(variant: Variant) -> tuple[tuple[LineCounts, ...], int, int]:

@@ -1,4 +1,4 @@
-"""Correct kernels run clean, compute what a plain reference computes, and come out the same in every order of threads."""
+"""Correct kernels run clean, compute what a plain reference computes, in every order of threads."""
 
 from __future__ import annotations
 

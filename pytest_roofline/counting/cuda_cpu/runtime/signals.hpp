@@ -121,7 +121,11 @@ class Containment {
 
 RL_COLD inline void report_crash() {
     Place place;
-    if (in_module(crash.pc)) place.pc = relative(crash.pc) + 1;
+    if (in_module(crash.pc)) {
+        place.pc = relative(crash.pc) + 1;
+    } else if (current) {
+        place.site = current->site;  // the barrier or collective that it came through last
+    }
     Kind kind = Kind::crash;
     char text[200];
     if (crash.signal == watchdog_signal()) {
