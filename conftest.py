@@ -1,3 +1,16 @@
 """Wiring of this repository only: the plugin comes from the source tree where it is not installed."""
 
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
 pytest_plugins = ["pytest_roofline.plugin"]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The plugin's own tests hold no benchmark: a benchmark run does not even look at them."""
+    if config.getoption("benchmark_only", False) and collection_path == config.rootpath / "tests":
+        return True
+    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_roofline import closing, completeness, selection
+from pytest_roofline import closing, completeness, selection, worker
 from pytest_roofline.fixtures import roofline_benchmark, roofline_case, roofline_check
 from pytest_roofline.options import add_options, read_options
 from pytest_roofline.state import KEY, State
@@ -68,3 +68,8 @@ class _Last:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Our section, and what was stored."""
     closing.report(terminalreporter, config)
+
+
+def pytest_unconfigure() -> None:
+    """Give the GPU's memory back before the interpreter ends."""
+    worker.close()

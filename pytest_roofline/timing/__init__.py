@@ -5,7 +5,7 @@ What a time means here is said in ``docs/timing.md``. Importing this package loa
 
 from pytest_roofline.timing.environment import environment
 from pytest_roofline.timing.errors import AllocatedWhileTimed, NotCapturable, Throttled, TimingUnavailable
-from pytest_roofline.timing.session import Session, open_session
+from pytest_roofline.timing.session import Session, close_sessions, open_session
 
 __all__ = [
     "AllocatedWhileTimed",
@@ -13,6 +13,7 @@ __all__ = [
     "Session",
     "Throttled",
     "TimingUnavailable",
+    "close_sessions",
     "environment",
     "open_session",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import statistics
 from collections.abc import Callable, Sequence
@@ -249,3 +250,19 @@ def open_session() -> Session:
     if device not in _open:
         _open[device] = Session()
     return _open[device]
+
+
+def close_sessions() -> None:
+    """Give back everything on the GPU while the libraries that own it are still whole.
+
+    Left to the interpreter's end, memory of one library may be freed through another that is already gone: a process
+    that had timed library peers once aborted there.
+    """
+    if not _open:
+        return
+    import torch
+
+    torch.cuda.synchronize()
+    _open.clear()
+    gc.collect()
+    torch.cuda.empty_cache()

@@ -35,6 +35,20 @@ def test_without_cupy_both_extras_are_named(monkeypatch):
         open_session()
 
 
+def test_closing_without_a_session_loads_nothing():
+    """A run that timed nothing has nothing to give back, and torch stays out of the process."""
+    code = "import sys; from pytest_roofline import timing, worker; worker.close(); print('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+
+
+def test_closing_gives_memory_back_and_a_new_session_can_be_opened(engine):
+    """What the engine holds on the GPU is gone before the interpreter ends."""
+    from pytest_roofline.timing import close_sessions
+
+    close_sessions()
+    assert open_session() is not engine
+
+
 @pytest.fixture
 def scale(engine):
     """``scale(n, sets)``: one launch of y = 2 x over n floats per argument set."""
