@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 pytest_plugins = ["pytest_roofline.plugin"]
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The plugin's own tests hold no benchmark: a benchmark run does not even look at them."""
-    if config.getoption("benchmark_only", False) and collection_path == config.rootpath / "tests":
-        return True
-    return None
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The plugin's own tests hold no benchmark: a benchmark run deselects them instead of listing them as skipped."""
+    if config.getoption("benchmark_only", False):
+        ours = config.rootpath / "tests"
+        own = [item for item in items if ours in item.path.parents]
+        config.hook.pytest_deselected(items=own)
+        items[:] = [item for item in items if ours not in item.path.parents]
