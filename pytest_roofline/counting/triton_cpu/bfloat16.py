@@ -20,7 +20,7 @@ _CASTS = ("si_to_fp", "ui_to_fp", "fp_to_si", "fp_to_ui", "fp_ext", "fp_trunc")
 
 def widen(bits: Any) -> Any:
     """bfloat16 bit patterns (uint16) as float32, exactly."""
-    return (np.asarray(bits).astype(np.uint32) << 16).view(np.float32)
+    return (np.asarray(bits).astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def narrow(values: Any) -> Any:

@@ -22,12 +22,17 @@ _ONE, _TWO, _SIX = 0x3F80, 0x4000, 0x40C0  # bfloat16 bit patterns
 
 
 def install() -> list[str]:
-    """Probe for each defect and repair what is broken. Returns the names of the repairs made."""
+    """Probe for each defect and repair what is broken. Returns the names of the repairs made.
+
+    Raises ``RuntimeError`` if a defect is still there afterwards.
+    """
     made = []
     for name, (works, repair) in _REPAIRS.items():
         if not _holds(works):
             repair()
             made.append(name)
+            if not _holds(works):
+                raise RuntimeError(f"the repair of {name} does not hold")
     return made
 
 

@@ -36,8 +36,20 @@ def test_a_defect_is_noticed(interpreter, monkeypatch):
     """A probe that no longer holds leads to its repair, and to no other."""
     from pytest_roofline.counting.triton_cpu import bfloat16, repairs
 
-    monkeypatch.setattr(bfloat16.Builder, "create_dot", lambda self, a, b, d, *rest: d)
+    def dot(self, a, b, d, *rest):
+        return bfloat16.Handle(np.matmul(a.data, b.data, dtype=np.float32) + d.data, d.dtype)
+
+    monkeypatch.setattr(bfloat16.Builder, "create_dot", dot)
     assert repairs.install() == ["bfloat16 dot"]
+
+
+def test_a_repair_that_does_not_hold_is_an_error(interpreter, monkeypatch):
+    """A later version may have a defect that this repair does not reach."""
+    from pytest_roofline.counting.triton_cpu import repairs
+
+    monkeypatch.setitem(repairs._REPAIRS, "loops", (lambda: False, lambda: None))
+    with pytest.raises(RuntimeError, match="the repair of loops does not hold"):
+        repairs.install()
 
 
 @given(st.lists(FLOATS, min_size=1, max_size=8))
