@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -36,14 +37,12 @@ def roofline_check(request: pytest.FixtureRequest) -> Callable[[Case | Drawn], N
     state = request.config.stash[KEY]
 
     def check(case: Case | Drawn) -> None:
-        try:
+        with _told_once():
             if isinstance(case, Drawn):
                 _check_drawn(state, case)
             else:
                 for spec in _orders(state, case):
                     _accept(state.run(spec), spec)
-        except KernelFailedError as failure:
-            pytest.fail(str(failure), pytrace=False)
 
     return check
 
@@ -59,15 +58,26 @@ def roofline_benchmark(request: pytest.FixtureRequest, benchmark: Any) -> Callab
         spec = state.spec(case, time=timing)
         if not timing:
             benchmark.disabled = True
-        try:
-            evidence = benchmark.pedantic(lambda: _accept(state.run(spec), spec)) if not timing else _timed(state, spec)
-        except KernelFailedError as failure:
-            benchmark.has_error = True
-            pytest.fail(str(failure), pytrace=False)
+        with _told_once(benchmark):
+            evidence = _timed(state, spec) if timing else benchmark.pedantic(lambda: _accept(state.run(spec), spec))
         if timing:
             _record(state, case, evidence, benchmark)
 
     return run
+
+
+@contextlib.contextmanager
+def _told_once(benchmark: Any = None) -> Iterator[None]:
+    """A failing kernel fails the test with its message alone, and its benchmark is not saved."""
+    failure = ""
+    try:
+        yield
+    except KernelFailedError as error:
+        failure = str(error)
+        if benchmark is not None:
+            benchmark.has_error = True
+    if failure:  # outside the handler: pytest would print the chained exception, the same message, before it
+        pytest.fail(failure, pytrace=False)
 
 
 def _orders(state: State, case: Case) -> list[CaseSpec]:

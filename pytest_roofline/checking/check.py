@@ -184,7 +184,9 @@ def _instrumented(case: Case, device: str) -> Iterator[None]:
         with triton_cpu.checking():
             yield
     elif case.kernel.backend == "cuda":
-        with importlib.import_module("pytest_roofline.counting.cuda_cpu").checking():
+        from pytest_roofline.counting import cuda_cpu
+
+        with cuda_cpu.checking():
             yield
     else:
         yield
