@@ -2,7 +2,8 @@
 
 The instrumentation sees memory only, so an uninitialised local variable is found by its effect. Two builds without
 instrumentation fill such variables with a pattern and with zeros; where their code is the same, no such variable
-matters and nothing is run. Where it differs, both run on the same data: bytes that come out different depend on a variable that nobody has set.
+matters and nothing is run. Where it differs, both run on the same data: bytes that come out different depend on a
+variable that nobody has set.
 """
 
 from __future__ import annotations

@@ -310,7 +310,7 @@ extern "C" __global__ void endless_barriers(const float* a, float* b) {
     __shared__ int go;
     go = 1;  // every thread, the same value
     __syncthreads();
-    while (go) {
+    while (go) {  // BUG
         __syncthreads();  // BUG
     }
     b[threadIdx.x] = a[threadIdx.x];
