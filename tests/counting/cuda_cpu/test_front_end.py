@@ -20,6 +20,7 @@ from pytest_roofline.counting.cuda_cpu import (
     FaultKind,
     cache,
     checking,
+    include_directory,
     load,
 )
 from pytest_roofline.counting.cuda_cpu.build import launch_bound, lay_out_shared
@@ -209,13 +210,22 @@ def test_import_needs_no_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("name", ["basics.cu", "correct.cu", "planted_memory.cu", "planted_sync.cu"])
+@pytest.mark.parametrize("name", ["basics.cu", "correct.cu", "planted_memory.cu", "planted_sync.cu", "tensor_core.cu"])
 def test_sources_compile_for_a_gpu(name: str, tmp_path: Path) -> None:
     """nvcc takes the same files unchanged."""
     import shutil
 
     if shutil.which("nvcc") is None:
         pytest.skip("nvcc is not installed")
-    command = ["nvcc", "-c", "-arch=sm_80", "-std=c++17", "-o", str(tmp_path / "out.o"), str(HERE / name)]
+    command = [
+        "nvcc",
+        "-c",
+        "-arch=sm_80",
+        "-std=c++17",
+        f"-I{include_directory()}",
+        "-o",
+        str(tmp_path / "out.o"),
+        str(HERE / name),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
