@@ -204,9 +204,10 @@ class Shapes:
     """The shape lists of an operation.
 
     ``drawn(tile)`` is a hypothesis strategy of :class:`Shape` for correctness, around the multiples of ``tile``; sizes
-    stay small enough for the interpreter. ``sweep`` (best variants) and ``representative`` (every other rung) are timed
-    by default, ``full`` under ``--roofline-effort=full``. ``counted`` are small, with the same alignment and tail
-    classes. All but ``drawn`` are frozen text in the id grammar, so that they can never drift.
+    stay small enough for the interpreter. ``sweep`` (best variants and peers, in their first dtype) and
+    ``representative`` (everything else) are timed by default, ``full`` under ``--roofline-effort=full``. ``counted``
+    are small, with the same alignment and tail classes. All but ``drawn`` are frozen text in the id grammar, so that
+    they can never drift.
     """
 
     drawn: Callable[[tuple[int, ...]], SearchStrategy[Shape]]
@@ -273,16 +274,17 @@ class Operation:
         """The cases of one frozen list, in declaration order, without those that a kernel rejects."""
         for kernel in self.kernels:
             for dtype in map(DType.parse, kernel.dtypes):
-                for text in self._shapes(kernel, which, full):
+                for text in self._shapes(kernel, dtype, which, full):
                     shape = Shape.parse(text)
                     if kernel.rejection(shape, dtype) is None:
                         yield Case(self, kernel, dtype, shape)
 
-    def _shapes(self, kernel: Kernel, which: Literal["timed", "counted"], full: bool) -> tuple[str, ...]:
+    def _shapes(self, kernel: Kernel, dtype: DType, which: Literal["timed", "counted"], full: bool) -> tuple[str, ...]:
         lists = self.shapes
         if which == "counted":
             return lists.counted
-        default = lists.sweep if kernel.best or kernel.peer else lists.representative
+        swept = (kernel.best or kernel.peer) and str(dtype) == kernel.dtypes[0]
+        default = lists.sweep if swept else lists.representative
         return tuple(dict.fromkeys(default + (lists.sweep + lists.representative + lists.full if full else ())))
 
 

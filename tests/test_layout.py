@@ -71,7 +71,7 @@ def test_kernels_live_where_their_operation_says(operation: Operation, kernel: K
     """One name everywhere: operation, Triton file, CUDA folder."""
     folder = {"triton": "kernels_triton", "cuda": "kernels_cuda"}.get(kernel.backend)
     module = kernel.launcher.partition(":")[0]
-    assert module == (f"{folder}.{operation.name}" if folder else "suite.peers")
+    assert module == f"{folder or 'suite.peers'}.{operation.name}"
     assert kernel.peer == (folder is None)
 
 
@@ -85,9 +85,11 @@ def test_every_kernel_file_belongs_to_an_operation():
 
 @each_operation
 def test_every_cuda_source_is_one_rung(operation: Operation):
-    """A .cu file holds the idea of the variant whose name it bears, and its kernels bear the operation's name."""
+    """A .cu file holds the idea of the variant whose name it bears (``unrolled.cu`` that of ``unrolled_4``), and its
+    kernels bear the operation's name."""
     sources = list((ROOT / "kernels_cuda" / operation.name).glob("*.cu"))
-    assert {s.stem for s in sources} == {k.variant for k in operation.kernels if k.backend == "cuda"}
+    variants = [k.variant for k in operation.kernels if k.backend == "cuda"]
+    assert [s.name for s in sources if not any(f"{v}_".startswith(f"{s.stem}_") for v in variants)] == []
     for source in sources:
         kernels = signature.parse(source.read_text(encoding="utf-8"))
         assert kernels

@@ -120,7 +120,7 @@ OPERATION = Operation(
             model=tile_loads(32),
             best=True,
         ),
-        Kernel("torch", "mm", "suite.peers:torch_matmul", ("f32",), peer=True),
+        Kernel("torch", "mm", "suite.peers.matmul:torch_mm", ("f32",), peer=True),
     ),
     # One rounding for the product and one for each of up to k additions.
     depth=lambda dims: dims[2] + 1,

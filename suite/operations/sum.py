@@ -192,8 +192,8 @@ OPERATION = Operation(
             floors=(Floor("h200", 0.85, "4.55 TB/s of 4.8 were measured at 1 GiB; f16 reads half of that", 1 << 28),),
             best=True,
         ),
-        Kernel("torch", "sum", "suite.peers:torch_sum", ("f32",), depth=library_depth, peer=True),
-        Kernel("cupy", "sum", "suite.peers:cupy_sum", ("f32",), depth=library_depth, peer=True),
+        Kernel("torch", "sum", "suite.peers.sum:torch_sum", ("f32",), depth=library_depth, peer=True),
+        Kernel("cupy", "sum", "suite.peers.sum:cupy_sum", ("f32",), depth=library_depth, peer=True),
     ),
     depth=lambda dims: dims[0],
     absent={

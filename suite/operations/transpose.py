@@ -88,7 +88,7 @@ OPERATION = Operation(
             floors=(Floor("h200", 0.70, "4.0 TB/s of 4.8 were measured with such a tile at 8192^2 f32", 8192 * 8000),),
             best=True,
         ),
-        Kernel("torch", "copy", "suite.peers:torch_transpose", ("f32",), peer=True),
+        Kernel("torch", "copy", "suite.peers.transpose:torch_copy", ("f32",), peer=True),
     ),
     depth=lambda dims: 0,
     absent={

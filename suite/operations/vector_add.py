@@ -98,8 +98,8 @@ OPERATION = Operation(
             floors=STREAM,
             best=True,
         ),
-        Kernel("torch", "add", "suite.peers:torch_vector_add", ("f32",), peer=True),
-        Kernel("cupy", "add", "suite.peers:cupy_vector_add", ("f32",), peer=True),
+        Kernel("torch", "add", "suite.peers.vector_add:torch_add", ("f32",), peer=True),
+        Kernel("cupy", "add", "suite.peers.vector_add:cupy_add", ("f32",), peer=True),
     ),
     absent={
         ("cuda", "block_1024"): "the block of a CUDA kernel is its thread count; scalar and vectorised are its rungs",
