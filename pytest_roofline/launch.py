@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import importlib
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -25,13 +24,14 @@ import numpy as np
 import torch
 
 from pytest_roofline import signature
+from pytest_roofline.counting import cuda_cpu
 from pytest_roofline.nvrtc import compile_kernel
 
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
 BLOCK_LIMIT = (1024, 1024, 64)
 STATIC_SHARED_BYTES = 48 * 1024  # a kernel must ask for more than this, CUDA C++ programming guide
 
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 _C_NAMES = {
     torch.float64: "double",
     torch.float32: "float",
@@ -41,10 +41,6 @@ _C_NAMES = {
     torch.int32: "int",
     torch.int8: "signed char",
 }
-
-
-class CudaOnCpuUnavailable(RuntimeError):  # noqa: N818  (a state of the machine: the worker turns it into a skip)
-    """This installation cannot run CUDA C++ on a CPU."""
 
 
 class Source:
@@ -72,12 +68,8 @@ class Source:
 
     @functools.cached_property
     def cpu_module(self) -> Any:
-        """The file compiled for this machine's CPU. Raises :class:`CudaOnCpuUnavailable`."""
-        try:
-            load = importlib.import_module("pytest_roofline.counting.cuda_cpu").load
-        except (ImportError, AttributeError) as error:
-            raise CudaOnCpuUnavailable(f"{self.path.name}: CUDA C++ cannot run on a CPU here ({error})") from error
-        return load(self.path, options=self.options)
+        """The file, to run on this machine's CPU. Its launches raise :class:`cuda_cpu.CompilerMissing`."""
+        return cuda_cpu.load(self.path, options=self.options)
 
 
 class Function:
@@ -204,12 +196,14 @@ def _stream(handle: int) -> Any:
 
 
 def _fingerprint(path: Path, text: str) -> str:
-    """A digest of all files that a text includes with quotes, directly or not."""
+    """A digest of all files beside the source or of this package that a text includes, directly or not."""
     digest = hashlib.sha256()
     for name in _INCLUDE.findall(text):
-        header = path.parent / name
-        content = header.read_text(encoding="utf-8")
-        digest.update(f"{name}\n{content}\n{_fingerprint(header, content)}".encode())
+        for header in (path.parent / name, cuda_cpu.include_directory() / name):
+            if header.is_file():  # CUDA's own headers belong to the compiler, whose version is in the key
+                content = header.read_text(encoding="utf-8")
+                digest.update(f"{name}\n{content}\n{_fingerprint(header, content)}".encode())
+                break
     return digest.hexdigest()
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_roofline import cache
+from pytest_roofline.counting.cuda_cpu import include_directory
 
 DEFAULTS = ("-std=c++17",)
 
@@ -45,7 +46,7 @@ def compile_kernel(source: Path, text: str, name: str, options: Sequence[str], a
     key = hashlib.sha256(json.dumps([text, name, arguments, nvrtc.getVersion(), fingerprint]).encode()).hexdigest()
     cubin, symbol = (cache.folder() / "cubin" / f"{key}.{suffix}" for suffix in ("cubin", "symbol"))
     if not (cubin.is_file() and symbol.is_file()):
-        arguments += [f"-I{folder}" for folder in include_folders()]
+        arguments += [f"-I{folder}" for folder in (include_directory(), *include_folders())]
         binary, mangled = _compile(nvrtc, source, text, name, arguments)
         cache.write_atomically(cubin, binary)
         cache.write_atomically(symbol, mangled.encode())

@@ -11,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from pytest_roofline import launch, nvrtc  # noqa: E402
+from pytest_roofline.counting import cuda_cpu  # noqa: E402
 
 KERNELS = """
 template <typename T>
@@ -128,12 +129,12 @@ def test_tensors_on_several_devices_are_refused(source):
         source.function("add<float>")((1,), (1,), (torch.ones(8), torch.ones(8, device="meta"), 8, 1.0))
 
 
-def test_without_a_cpu_backend_the_reason_is_given(tmp_path, monkeypatch):
+def test_without_a_compiler_the_reason_is_given(tmp_path, monkeypatch):
     """A machine that cannot run CUDA C++ is told apart from a broken kernel."""
-    monkeypatch.setitem(sys.modules, "pytest_roofline.counting.cuda_cpu", None)
+    monkeypatch.setenv("PYTEST_ROOFLINE_CXX", "no-such-compiler")
     path = tmp_path / "add.cu"
     path.write_text(KERNELS)
-    with pytest.raises(launch.CudaOnCpuUnavailable, match=r"add\.cu: CUDA C.. cannot run on a CPU here"):
+    with pytest.raises(cuda_cpu.CompilerMissing, match=r"apt-get install g\+\+"):
         launch.Source(path).function("nothing")((1,), (1,), ())
 
 
@@ -245,6 +246,19 @@ def test_a_changed_header_changes_the_fingerprint(tmp_path, cupy, on_gpu):
     path.write_text('#include "outer.cuh"\n#include <cuda_fp16.h>\n__global__ void k() {}\n')
     for content in ("int a;", "int b;"):
         (tmp_path / "inner.cuh").write_text(content)
+        launch.Source(path).function("k")((1,), (1,), ())
+    first, second = (headers for *_, headers in cupy.compiled)
+    assert first != second
+
+
+def test_a_changed_tensor_core_header_changes_the_fingerprint(tmp_path, cupy, on_gpu, monkeypatch):
+    """The package's own device headers are included with angle brackets and count like the source's."""
+    monkeypatch.setattr(launch.cuda_cpu, "include_directory", lambda: tmp_path / "package")
+    (tmp_path / "package" / "roofline").mkdir(parents=True)
+    path = tmp_path / "k.cu"
+    path.write_text("#include <roofline/tensor_core.cuh>\n__global__ void k() {}\n")
+    for content in ("int a;", "int b;"):
+        (tmp_path / "package" / "roofline" / "tensor_core.cuh").write_text(content)
         launch.Source(path).function("k")((1,), (1,), ())
     first, second = (headers for *_, headers in cupy.compiled)
     assert first != second

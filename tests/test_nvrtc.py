@@ -6,6 +6,7 @@ import types
 import pytest
 
 from pytest_roofline import nvrtc
+from pytest_roofline.counting.cuda_cpu import include_directory
 
 
 class CompilerError(Exception):
@@ -53,6 +54,7 @@ def test_a_kernel_is_compiled_for_the_device_without_flushing_subnormals(compile
     assert built.symbol == "_Zadd<float>"
     ((_, arguments),) = compiler
     assert arguments[:4] == ["--gpu-architecture=sm_90", "-std=c++17", f"-I{tmp_path}", "-DN=3"]
+    assert f"-I{include_directory()}" in arguments
     assert not any("ftz" in argument for argument in arguments)
 
 
