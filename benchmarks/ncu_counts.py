@@ -1,0 +1,117 @@
+"""Compare the CPU's counts with the hardware counters of a GPU; needs a GPU, CuPy and Nsight Compute.
+
+    python benchmarks/ncu_counts.py                  # measures with ncu, counts on the CPU, prints both columns
+    python benchmarks/ncu_counts.py --rows matmul    # only the rows whose name matches
+    python benchmarks/ncu_counts.py --save h200.json # keeps what was measured; --measured h200.json compares later
+
+Exit status 1 when a figure differs. docs/cuda-on-cpu.md says what each figure is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ncu_rows import ROWS, Row
+
+from pytest_roofline.counting.cuda_cpu import LaunchRecord, checking
+
+# Label: the hardware's counter, and which of our figures it is compared with. Shared loads are compared as a compiler
+# issues them, which reads neighbouring words at once.
+_REQUESTS, _SECTORS = (
+    "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum",
+)
+_WAVEFRONTS, _ISSUED = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", "smsp__inst_executed_op_shared_{}.sum"
+METRICS = {
+    "global load requests": (_REQUESTS.format("ld"), "global load", "requests"),
+    "global load sectors": (_SECTORS.format("ld"), "global load", "sectors"),
+    "global store requests": (_REQUESTS.format("st"), "global store", "requests"),
+    "global store sectors": (_SECTORS.format("st"), "global store", "sectors"),
+    "shared load instructions": (_ISSUED.format("ld"), "shared load", "merged_requests"),
+    "shared load wavefronts": (_WAVEFRONTS.format("ld"), "shared load", "merged_wavefronts"),
+    "shared store instructions": (_ISSUED.format("st"), "shared store", "requests"),
+    "shared store wavefronts": (_WAVEFRONTS.format("st"), "shared store", "wavefronts"),
+}
+
+
+def counted(rows: Sequence[Row]) -> list[LaunchRecord]:
+    """Every row on the CPU."""
+    with checking("count") as session:
+        for row in rows:
+            row.launch("cpu")
+    return session.launches
+
+
+def launch(rows: Sequence[Row]) -> None:
+    """Every row on the GPU, once, inside the profiler's range."""
+    import torch
+
+    torch.zeros(1, device="cuda")
+    torch.cuda.profiler.start()
+    for row in rows:
+        row.launch("cuda")
+    torch.cuda.synchronize()
+    torch.cuda.profiler.stop()
+
+
+def measured(rows: str, metrics: Sequence[str]) -> list[dict[str, int]]:
+    """Every row's counters from Nsight Compute. Raises ``RuntimeError`` with its output when it fails."""
+    options = ["--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none"]
+    options += ["--cache-control", "none", "--profile-from-start", "off"]
+    script = [sys.executable, __file__, "--launch", "--rows", rows]
+    done = subprocess.run(
+        ["ncu", *options, "--metrics", ",".join(metrics), *script], capture_output=True, text=True, check=False
+    )
+    if done.returncode or '"ID"' not in done.stdout:
+        raise RuntimeError(f"ncu failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
+    table = list(csv.DictReader(io.StringIO(done.stdout[done.stdout.index('"ID"') :])))[1:]  # the first row holds units
+    return [{metric: int(float(entry[metric].replace(",", ""))) for metric in metrics} for entry in table]
+
+
+def compare(rows: Sequence[Row], hardware: Sequence[dict[str, int]]) -> int:
+    """Print both columns of every row; the number of figures that differ."""
+    differing = 0
+    for row, record, theirs in zip(rows, counted(rows), hardware, strict=True):
+        figures = {label: (record.total(kind, figure), theirs[m]) for label, (m, kind, figure) in METRICS.items()}
+        print(row.name)
+        for label, (ours, gpu) in figures.items():
+            if ours or gpu:
+                print(f"  {label:28} counted {ours:8} measured {gpu:8}{'' if ours == gpu else '  DIFFERENT'}")
+        differing += sum(ours != gpu for ours, gpu in figures.values())
+    print(f"compared {len(rows) * len(METRICS)} figures of {len(rows)} launches, {differing} differ")
+    return differing
+
+
+def main() -> int:
+    """Measure or read, count, compare; 1 when a figure differs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", default="", help="only rows whose name matches this regular expression")
+    parser.add_argument("--save", type=Path, help="write what was measured")
+    parser.add_argument("--measured", type=Path, help="compare with such a file, without a GPU")
+    parser.add_argument("--launch", action="store_true", help="only launch the rows on the GPU: what ncu runs")
+    options = parser.parse_args()
+    rows = [row for row in ROWS if re.search(options.rows, row.name)]
+    if options.launch:
+        launch(rows)
+        return 0
+    if options.measured:
+        stored = json.loads(options.measured.read_text(encoding="utf-8"))
+        rows = [row for row in rows if row.name in stored]
+        return int(compare(rows, [stored[row.name] for row in rows]) > 0)
+    hardware = measured(options.rows, [metric for metric, _, _ in METRICS.values()])
+    if options.save:
+        named = {row.name: values for row, values in zip(rows, hardware, strict=True)}
+        options.save.write_text(json.dumps(named, indent=1), encoding="utf-8")
+    return int(compare(rows, hardware) > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
