@@ -16,9 +16,9 @@ import functools
 import hashlib
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -78,7 +78,7 @@ class Function:
     def __init__(self, source: Source, name: str) -> None:
         self.source = source
         self.name = name
-        self._kernels: dict[int, Any] = {}  # by device index
+        self._kernels: dict[int, _Loaded] = {}  # by device index
         self._opted_in: dict[int, int] = {}  # dynamic shared memory allowed so far, by device index
 
     def __str__(self) -> str:
@@ -99,67 +99,110 @@ class Function:
         ``shared_bytes`` is dynamic shared memory. Raises ``ValueError`` (extents, number or devices of arguments),
         ``TypeError`` and ``OverflowError`` (an argument against its parameter), :class:`nvrtc.CudaCompileError`.
         """
-        grid3, block3 = _extents("grid", grid, GRID_LIMIT), _extents("block", block, BLOCK_LIMIT)
-        if not 0 < math.prod(block3) <= 1024:
-            raise ValueError(f"{self}: a block has 1 to 1024 threads, not {tuple(block)}")
-        if len(args) != len(self.parameters):
+        try:
+            grid3, block3 = _extents(tuple(grid), tuple(block))
+        except ValueError as error:
+            raise ValueError(f"{self}: {error}") from None
+        if len(args) != len(self._converters):
             wanted = ", ".join(map(str, self.parameters))
             raise ValueError(f"{self}: {len(args)} arguments for {len(self.parameters)} parameters ({wanted})")
-        values = tuple(self._checked(p, a) for p, a in zip(self.parameters, args, strict=True))
+        try:
+            values = [convert(value) for convert, value in zip(self._converters, args, strict=True)]
+        except (TypeError, OverflowError) as error:
+            raise type(error)(f"{self}: {error}") from None
         device = self._device(values)
         if 0 in grid3:
             return
         if device.type == "cpu":
-            self.source.cpu_module.function(self.name)(grid3, block3, values, shared_bytes)
+            self.source.cpu_module.function(self.name)(grid3, block3, tuple(values), shared_bytes)
         else:
-            self._launch_on_gpu(device, grid3, block3, values, shared_bytes)
+            self._launch_on_gpu(device.index, grid3, block3, values, shared_bytes)
 
-    def _checked(self, parameter: signature.Parameter, value: Any) -> Any:
-        """A tensor of the pointer's element type, or a number as exactly the parameter's C type."""
+    @functools.cached_property
+    def _converters(self) -> tuple[Callable[[Any], Any], ...]:
+        """For each parameter, what an argument is checked and made its C type with; built once, used in every launch.
+
+        Raises ``ValueError`` when the file has no such kernel, ``TypeError`` for a parameter that nothing can be
+        passed for.
+        """
         try:
-            if not parameter.pointer:
-                return signature.scalar(parameter, value)
-            wanted = parameter.c_type.torch_name
-        except (TypeError, OverflowError) as error:
-            raise type(error)(f"{self}: {error}") from None
-        if not isinstance(value, torch.Tensor) or value.dtype is not getattr(torch, wanted):
-            got = value.dtype if isinstance(value, torch.Tensor) else type(value).__name__
-            raise TypeError(f"{self}: parameter {parameter} takes a torch.{wanted} tensor, got {got}")
-        return value
+            return tuple(_tensor_of(p) if p.pointer else signature.converter(p) for p in self.parameters)
+        except TypeError as error:
+            raise TypeError(f"{self}: {error}") from None
 
     def _device(self, values: Sequence[Any]) -> torch.device:
-        devices = {v.device for v in values if isinstance(v, torch.Tensor)}
+        """Where the tensors are: of page-locked host memory beside a GPU's, the GPU, which addresses both."""
+        found = None
+        for value in values:
+            if isinstance(value, torch.Tensor):
+                device = value.device
+                if found is None:
+                    found = device
+                elif device != found:
+                    found = self._common_device([v for v in values if isinstance(v, torch.Tensor)])
+                    break
+        if found is not None:
+            return found
+        return torch.device("cuda", torch.cuda.current_device()) if torch.cuda.is_available() else torch.device("cpu")
+
+    def _common_device(self, tensors: Sequence[torch.Tensor]) -> torch.device:
+        devices = {t.device for t in tensors if not (t.device.type == "cpu" and t.is_pinned())}
         if len(devices) > 1:
             raise ValueError(f"{self}: the tensors are on several devices: {', '.join(sorted(map(str, devices)))}")
-        if devices:
-            return devices.pop()
-        return torch.device("cuda", torch.cuda.current_device()) if torch.cuda.is_available() else torch.device("cpu")
+        return devices.pop()
 
     def _launch_on_gpu(
         self,
-        device: torch.device,
-        grid: tuple[int, ...],
-        block: tuple[int, ...],
+        index: int,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
         values: Sequence[Any],
         shared_bytes: int,
     ) -> None:
-        raw = tuple(np.uintp(v.data_ptr()) if isinstance(v, torch.Tensor) else v for v in values)
-        with on_torch_stream(device) as cupy:
-            kernel = self._kernels.get(device.index) or self._compile(cupy, device.index)
-            if shared_bytes > self._opted_in.get(device.index, STATIC_SHARED_BYTES):
-                kernel.max_dynamic_shared_size_bytes = shared_bytes
-                self._opted_in[device.index] = shared_bytes
-            kernel(grid, block, raw, shared_mem=shared_bytes)
+        if index != torch.cuda.current_device():
+            with torch.cuda.device(index):
+                return self._launch_on_gpu(index, grid, block, values, shared_bytes)
+        kernel = self._kernels.get(index) or self._compile(index)
+        if shared_bytes > self._opted_in.get(index, STATIC_SHARED_BYTES):
+            kernel.raw.max_dynamic_shared_size_bytes = shared_bytes
+            self._opted_in[index] = shared_bytes
+        raw = tuple([v if isinstance(v, np.generic) else np.uintp(v.data_ptr()) for v in values])
+        kernel.function(grid, block, raw, shared_bytes, _stream(_stream_handle(index)))
 
-    def _compile(self, cupy: Any, index: int) -> Any:
+    def _compile(self, index: int) -> _Loaded:
         """The kernel for the current device, whose number is ``index``. Raises :class:`nvrtc.CudaCompileError`."""
         source = self.source
-        arch = f"sm_{cupy.cuda.Device(index).compute_capability}"
-        headers = _fingerprint(source.path, source.text)
-        compiled = compile_kernel(source.path, source.text, self.name, source.options, arch, headers)
-        module = cupy.RawModule(path=str(compiled.path))
-        self._kernels[index] = module.get_function(compiled.symbol)
+        with on_torch_stream(torch.device("cuda", index)) as cupy:
+            arch = f"sm_{cupy.cuda.Device(index).compute_capability}"
+            headers = _fingerprint(source.path, source.text)
+            compiled = compile_kernel(source.path, source.text, self.name, source.options, arch, headers)
+            raw = cupy.RawModule(path=str(compiled.path)).get_function(compiled.symbol)
+            self._kernels[index] = _Loaded(raw, raw.kernel)
         return self._kernels[index]
+
+
+class _Loaded(NamedTuple):
+    """A kernel on one device: CuPy's ``RawKernel``, which holds its attributes, and the plain function underneath.
+
+    The function is launched directly: it takes the stream as an argument, so that no launch has to enter and leave a
+    device and a stream of CuPy's.
+    """
+
+    raw: Any
+    function: Any
+
+
+def _tensor_of(parameter: signature.Parameter) -> Callable[[Any], torch.Tensor]:
+    """A check that a value is a tensor of the pointer's element type. Raises ``TypeError`` for an unknown type."""
+    wanted = getattr(torch, str(parameter.c_type.torch_name))
+
+    def check(value: Any) -> torch.Tensor:
+        if isinstance(value, torch.Tensor) and value.dtype is wanted:
+            return value
+        got = value.dtype if isinstance(value, torch.Tensor) else type(value).__name__
+        raise TypeError(f"parameter {parameter} takes a {wanted} tensor, got {got}")
+
+    return check
 
 
 @contextlib.contextmanager
@@ -174,6 +217,13 @@ def on_torch_stream(device: torch.device) -> Iterator[Any]:
         ) from error
     with cupy.cuda.Device(device.index), _stream(torch.cuda.current_stream(device).cuda_stream):
         yield cupy
+
+
+def _stream_handle(index: int) -> int:
+    """Handle of torch's current stream on a device."""
+    # What Triton and Inductor call for each launch; the public way makes two Python objects for it.
+    read = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    return int(read(index)) if read else int(torch.cuda.current_stream(index).cuda_stream)
 
 
 class _StreamHandle:
@@ -207,12 +257,21 @@ def _fingerprint(path: Path, text: str) -> str:
     return digest.hexdigest()
 
 
-def _extents(what: str, extents: Sequence[int], limits: tuple[int, int, int]) -> tuple[int, int, int]:
+@functools.lru_cache(maxsize=4096)
+def _extents(grid: tuple[int, ...], block: tuple[int, ...]) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Both with three extents each. Raises ``ValueError`` for what CUDA would refuse."""
+    grid3, block3 = _three("grid", grid, GRID_LIMIT), _three("block", block, BLOCK_LIMIT)
+    if not 0 < math.prod(block3) <= 1024:
+        raise ValueError(f"a block has 1 to 1024 threads, not {block}")
+    return grid3, block3
+
+
+def _three(what: str, extents: tuple[int, ...], limits: tuple[int, int, int]) -> tuple[int, int, int]:
     if not 1 <= len(extents) <= 3:
         raise ValueError(f"a {what} has one to three extents, not {len(extents)}")
     x, y, z = (*extents, 1, 1)[:3]
     if any(not 0 <= extent <= limit for extent, limit in zip((x, y, z), limits, strict=True)):
-        raise ValueError(f"the {what} {tuple(extents)} leaves CUDA's limits {limits}")
+        raise ValueError(f"the {what} {extents} leaves CUDA's limits {limits}")
     return x, y, z
 
 

@@ -8,6 +8,7 @@ element pointers and scalars, templates and ``extern "C"``, and says so where a 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -142,6 +143,28 @@ def scalar(parameter: Parameter, value: Any) -> np.generic:
     if kind.kind == "f" and np.isinf(converted) and abs(number) != float("inf"):
         raise OverflowError(f"parameter {parameter}: {number} is larger than the largest finite {parameter.type}")
     return converted
+
+
+def converter(parameter: Parameter) -> Callable[[Any], np.generic]:
+    """:func:`scalar` for one parameter, with a short way for plain Python numbers that fit: it runs in every launch.
+
+    Raises ``TypeError`` when nothing can be passed for the parameter; the function raises what :func:`scalar` raises.
+    """
+    numpy_name = parameter.c_type.numpy_name
+    if numpy_name is None or np.dtype(numpy_name).kind not in "iuf":
+        return lambda value: scalar(parameter, value)
+    kind = np.dtype(numpy_name)
+    limits: Any = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
+    plain = float if kind.kind == "f" else int
+    low, high, make = plain(limits.min), plain(limits.max), kind.type
+
+    def convert(value: Any) -> np.generic:
+        if type(value) is plain and low <= value <= high:
+            made: np.generic = make(value)
+            return made
+        return scalar(parameter, value)
+
+    return convert
 
 
 def _signature(match: re.Match[str]) -> Signature:

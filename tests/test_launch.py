@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import types
 
@@ -142,13 +143,16 @@ def test_without_a_compiler_the_reason_is_given(tmp_path, monkeypatch):
 
 
 class FakeKernel:
+    """A RawKernel: its attributes are its own, launches go to the function underneath."""
+
     max_dynamic_shared_size_bytes = 0
 
     def __init__(self, cupy, name):
         self.cupy, self.name = cupy, name
 
-    def __call__(self, grid, block, args, shared_mem):
-        self.cupy.launches.append((self.name, grid, block, args, shared_mem, list(self.cupy.entered)))
+    def kernel(self, grid, block, args, shared_mem, stream):
+        device = torch.cuda.current_device()
+        self.cupy.launches.append((self.name, grid, block, args, shared_mem, device, stream.what))
 
 
 class FakeCupy(types.ModuleType):
@@ -172,6 +176,9 @@ class FakeCupy(types.ModuleType):
         class Context:
             compute_capability = "90"
 
+            def __init__(self):
+                self.what = what
+
             def __enter__(self):
                 cupy.entered.append(what)
 
@@ -194,7 +201,6 @@ def cupy(request, monkeypatch):
     fake = FakeCupy(with_from_external=request.param)
     monkeypatch.setitem(sys.modules, "cupy", fake)
     monkeypatch.setattr(launch, "compile_kernel", fake.compile_kernel)
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: types.SimpleNamespace(cuda_stream=77))
     launch._stream.cache_clear()
     yield fake
     launch._stream.cache_clear()
@@ -202,9 +208,20 @@ def cupy(request, monkeypatch):
 
 @pytest.fixture
 def on_gpu(monkeypatch):
-    """Pretend that tensors live on the GPU number ``device``."""
-    state = types.SimpleNamespace(device=1)
+    """Pretend that tensors live on the GPU number ``device``, and that torch's current one is number ``current``."""
+    state = types.SimpleNamespace(device=1, current=1)
+
+    @contextlib.contextmanager
+    def switched(index):
+        state.current, before = index, state.current
+        yield
+        state.current = before
+
     monkeypatch.setattr(launch.Function, "_device", lambda self, values: torch.device("cuda", state.device))
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: state.current)
+    monkeypatch.setattr(torch.cuda, "device", switched)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: types.SimpleNamespace(cuda_stream=77))
+    monkeypatch.delattr(torch._C, "_cuda_getCurrentRawStream", raising=False)
     return state
 
 
@@ -212,13 +229,42 @@ def test_gpu_launches_go_to_torchs_stream_and_device(source, vectors, cupy, on_g
     """The kernel runs on the tensors' device and torch's current stream, and gets addresses."""
     x, y = vectors
     source.function("add<float>")((2,), (32,), (x, y, 8, 2.0))
-    [(name, grid, block, args, shared, entered)] = cupy.launches
+    [(name, grid, block, args, shared, device, stream)] = cupy.launches
     assert (name, grid, block, shared) == ("add<float>", (2, 1, 1), (32, 1, 1), 0)
     assert [int(a) for a in args[:2]] == [x.data_ptr(), y.data_ptr()]
     assert [type(a) for a in args] == [np.uintp, np.uintp, np.int32, np.float32]
-    stream = ("stream", (0, 77)) if hasattr(cupy.cuda.Stream, "from_external") else ("external", 77)
-    assert entered == [("device", 1), stream]
+    assert device == 1
+    assert stream == (("stream", (0, 77)) if hasattr(cupy.cuda.Stream, "from_external") else ("external", 77))
     assert cupy.entered == []
+
+
+def test_the_raw_stream_handle_is_used_where_torch_tells_it(source, vectors, cupy, on_gpu, monkeypatch):
+    """Without it each launch would pay for two stream objects."""
+    monkeypatch.setattr(torch._C, "_cuda_getCurrentRawStream", lambda index: 500 + index, raising=False)
+    source.function("add<float>")((2,), (32,), (*vectors, 8, 2.0))
+    assert cupy.launches[0][6][1] in (501, (0, 501))
+
+
+def test_tensors_of_another_gpu_are_computed_there(source, vectors, cupy, on_gpu):
+    """The device is switched for the launch, and back."""
+    on_gpu.current = 0
+    source.function("add<float>")((2,), (32,), (*vectors, 8, 2.0))
+    assert cupy.launches[0][5] == 1
+    assert on_gpu.current == 0
+
+
+def test_a_second_launch_checks_its_arguments_too(source, vectors, cupy, on_gpu):
+    """What a launch keeps for the next is how to check, not that it has checked."""
+    x, y = vectors
+    function = source.function("add<float>")
+    function((1,), (1,), (x, y, 8, 1.0))
+    with pytest.raises(TypeError, match=r"add.cu:add<float>: parameter float\* y takes a torch.float32"):
+        function((1,), (1,), (x, y.half(), 8, 1.0))
+    with pytest.raises(OverflowError, match="int n: 2147483648 does not fit"):
+        function((1,), (1,), (x, y, 2**31, 1.0))
+    with pytest.raises(ValueError, match=r"add.cu:add<float>: a block has 1 to 1024 threads"):
+        function((1,), (512, 4), (x, y, 8, 1.0))
+    assert len(cupy.launches) == 1
 
 
 def test_a_kernel_is_compiled_once_per_device(source, vectors, cupy, on_gpu):
@@ -234,7 +280,7 @@ def test_large_shared_memory_is_opted_into_before_the_launch(source, vectors, cu
     allowed = []
     for wanted in (48 * 1024, 100_000, 60_000, 120_000):
         function((1,), (1,), (*vectors, 8, 1.0), shared_bytes=wanted)
-        allowed.append(function._kernels[1].max_dynamic_shared_size_bytes)
+        allowed.append(function._kernels[1].raw.max_dynamic_shared_size_bytes)
     assert allowed == [0, 100_000, 100_000, 120_000]
     assert [entry[4] for entry in cupy.launches] == [48 * 1024, 100_000, 60_000, 120_000]
 

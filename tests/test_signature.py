@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_roofline.signature import Parameter, find, parse, scalar
+from pytest_roofline.signature import Parameter, converter, find, parse, scalar
 
 SOURCE = """
 // __global__ void commented_out(int n);
@@ -151,3 +151,24 @@ def test_bfloat16_by_value_is_refused():
     """NumPy has no such number; the message says what to do."""
     with pytest.raises(TypeError, match="pass float and convert in the kernel"):
         scalar(Parameter("x", "__nv_bfloat16", False), 1.0)
+
+
+@pytest.mark.parametrize(
+    "type_name", ["bool", "signed char", "unsigned int", "int", "long long", "size_t", "float", "double"]
+)
+@pytest.mark.parametrize(
+    "value",
+    [True, 0, -1, 127, 128, 2**31 - 1, 2**31, 2**63, 2**64, 1.0, 1e39, -1e39, float("inf"), np.int8(3), "1", None],
+)
+def test_a_converter_does_what_scalar_does(type_name, value):
+    """The short way of a launch accepts and refuses exactly the same, with the same result."""
+    parameter = Parameter("n", type_name, pointer=False)
+
+    def outcome(convert):
+        try:
+            found = convert(value)
+        except (TypeError, OverflowError) as error:
+            return type(error), str(error)
+        return type(found), found
+
+    assert outcome(converter(parameter)) == outcome(lambda v: scalar(parameter, v))
