@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import os
 import statistics
 import warnings
 from collections.abc import Sequence
@@ -67,6 +70,21 @@ def executions(events: Sequence[Event], burst: int) -> list[Execution]:
         if size and not rest:
             found += [_execution(group[k * size : (k + 1) * size]) for k in range(burst)]
     return found
+
+
+def detach() -> None:
+    """Take CUPTI out of this process, with all that torch's profiler has left in it.
+
+    The profiler leaves its callbacks behind. At the end of the process CUDA's runtime releases the context only after
+    torch's static objects are gone; CUPTI then calls back into torch, which frees what no longer exists, and the
+    process aborts after its work is done (torch 2.11, CUDA 13.0). A later profile attaches CUPTI anew.
+    """
+    import torch
+
+    major = (torch.version.cuda or "").partition(".")[0]
+    with contextlib.suppress(OSError, AttributeError):  # not loaded, or no Linux: nothing to take out
+        library = ctypes.CDLL(f"libcupti.so.{major}", mode=os.RTLD_NOW | os.RTLD_NOLOAD)
+        library.cuptiFinalize()
 
 
 def _execution(events: Sequence[Event]) -> Execution:

@@ -15,7 +15,7 @@ from pytest_roofline.timing.bracket import Bracket, Step, Tools
 from pytest_roofline.timing.calibration import Comparison, Overhead, ends, overhead
 from pytest_roofline.timing.capture import capture
 from pytest_roofline.timing.collect import collect
-from pytest_roofline.timing.cupti import BURST, Execution, typical_execution
+from pytest_roofline.timing.cupti import BURST, Execution, detach, typical_execution
 from pytest_roofline.timing.errors import HoldExpired, NotCapturable, TimingUnavailable
 from pytest_roofline.timing.hostcost import completion_seconds, submission_seconds
 from pytest_roofline.timing.plan import Plan, copies, plan
@@ -253,11 +253,8 @@ def open_session() -> Session:
 
 
 def close_sessions() -> None:
-    """Give back everything on the GPU while the libraries that own it are still whole.
-
-    Left to the interpreter's end, memory of one library may be freed through another that is already gone: a process
-    that had timed library peers once aborted there.
-    """
+    """Give back everything on the GPU while the libraries that own it are still whole, and take CUPTI out of the
+    process (:func:`cupti.detach` says what happens otherwise)."""
     if not _open:
         return
     import torch
@@ -266,3 +263,4 @@ def close_sessions() -> None:
     _open.clear()
     gc.collect()
     torch.cuda.empty_cache()
+    detach()

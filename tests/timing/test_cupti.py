@@ -1,6 +1,11 @@
 """Executions are told apart in a stream of device activities."""
 
-from pytest_roofline.timing.cupti import Execution, executions
+import ctypes
+import os
+
+import torch
+
+from pytest_roofline.timing.cupti import Execution, detach, executions
 
 
 def test_one_kernel_per_execution():
@@ -32,3 +37,34 @@ def test_nothing_recorded_gives_nothing():
     """No events, no durations; what runs before the first flush is not ours."""
     assert executions([], 1) == []
     assert executions([("k", 0, 1)], 1) == []
+
+
+class FakeCupti:
+    """A loaded library; remembers how it was asked for, and what was called."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, name, mode):
+        self.calls.append((name, bool(mode & os.RTLD_NOLOAD)))
+        return self
+
+    def cuptiFinalize(self):  # noqa: N802
+        self.calls.append("cuptiFinalize")
+
+
+def test_cupti_is_taken_out_of_the_process_that_torch_loaded_it_into(monkeypatch):
+    """The library of torch's CUDA version, never loaded for this alone."""
+    loaded = FakeCupti()
+    monkeypatch.setattr(ctypes, "CDLL", loaded)
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    detach()
+    assert loaded.calls == [("libcupti.so.13", True), "cuptiFinalize"]
+
+
+def test_without_cupti_there_is_nothing_to_take_out(monkeypatch):
+    """A process that has profiled nothing, or a CPU build of torch, closes as quietly."""
+    monkeypatch.setattr(torch.version, "cuda", None)
+    detach()
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        assert "libcupti" not in maps.read()
