@@ -16,20 +16,19 @@ import functools
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import torch
 
 from pytest_roofline import signature
 from pytest_roofline.counting import cuda_cpu
+from pytest_roofline.driver import Extents, LoadedKernel, refuse, torch_dtype
 from pytest_roofline.nvrtc import compile_kernel
 
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
 BLOCK_LIMIT = (1024, 1024, 64)
-STATIC_SHARED_BYTES = 48 * 1024  # a kernel must ask for more than this, CUDA C++ programming guide
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 _C_NAMES = {
@@ -78,8 +77,7 @@ class Function:
     def __init__(self, source: Source, name: str) -> None:
         self.source = source
         self.name = name
-        self._kernels: dict[int, _Loaded] = {}  # by device index
-        self._opted_in: dict[int, int] = {}  # dynamic shared memory allowed so far, by device index
+        self._kernels: dict[int, LoadedKernel] = {}  # by device index
 
     def __str__(self) -> str:
         return f"{self.source.path.name}:{self.name}"
@@ -97,79 +95,65 @@ class Function:
 
         ``grid`` (blocks) and ``block`` (threads) have one to three extents, ``args`` one entry per parameter,
         ``shared_bytes`` is dynamic shared memory. Raises ``ValueError`` (extents, number or devices of arguments),
-        ``TypeError`` and ``OverflowError`` (an argument against its parameter), :class:`nvrtc.CudaCompileError`.
+        ``TypeError`` and ``OverflowError`` (an argument against its parameter), :class:`nvrtc.CudaCompileError`,
+        :class:`driver.LaunchError`.
         """
         try:
             grid3, block3 = _extents(tuple(grid), tuple(block))
         except ValueError as error:
             raise ValueError(f"{self}: {error}") from None
-        if len(args) != len(self._converters):
+        if len(args) != len(self.parameters):
             wanted = ", ".join(map(str, self.parameters))
             raise ValueError(f"{self}: {len(args)} arguments for {len(self.parameters)} parameters ({wanted})")
+        index = self._gpu(args)
         try:
-            values = [convert(value) for convert, value in zip(self._converters, args, strict=True)]
+            if index is None or 0 in grid3:
+                values = self._checked(args)
+                if 0 not in grid3:
+                    self.source.cpu_module.function(self.name)(grid3, block3, values, shared_bytes)
+            elif index == torch.cuda.current_device():
+                self._launch_on_gpu(index, grid3, block3, args, shared_bytes)
+            else:
+                with torch.cuda.device(index):
+                    self._launch_on_gpu(index, grid3, block3, args, shared_bytes)
         except (TypeError, OverflowError) as error:
-            raise type(error)(f"{self}: {error}") from None
-        device = self._device(values)
-        if 0 in grid3:
-            return
-        if device.type == "cpu":
-            self.source.cpu_module.function(self.name)(grid3, block3, tuple(values), shared_bytes)
-        else:
-            self._launch_on_gpu(device.index, grid3, block3, values, shared_bytes)
+            raise type(error)(f"{self}: {error}") from error
 
     @functools.cached_property
-    def _converters(self) -> tuple[Callable[[Any], Any], ...]:
-        """For each parameter, what an argument is checked and made its C type with; built once, used in every launch.
+    def _pointers(self) -> tuple[int, ...]:
+        return tuple(i for i, parameter in enumerate(self.parameters) if parameter.pointer)
 
-        Raises ``ValueError`` when the file has no such kernel, ``TypeError`` for a parameter that nothing can be
-        passed for.
+    def _gpu(self, args: Sequence[Any]) -> int | None:
+        """The GPU that all tensors are on; ``None`` for the CPU. Raises ``ValueError`` for several devices.
+
+        A GPU addresses page-locked host memory as well, so such tensors are on no device of their own.
         """
+        if not self._pointers:
+            return torch.cuda.current_device() if torch.cuda.is_available() else None
         try:
-            return tuple(_tensor_of(p) if p.pointer else signature.converter(p) for p in self.parameters)
-        except TypeError as error:
-            raise TypeError(f"{self}: {error}") from None
-
-    def _device(self, values: Sequence[Any]) -> torch.device:
-        """Where the tensors are: of page-locked host memory beside a GPU's, the GPU, which addresses both."""
-        found = None
-        for value in values:
-            if isinstance(value, torch.Tensor):
-                device = value.device
-                if found is None:
-                    found = device
-                elif device != found:
-                    found = self._common_device([v for v in values if isinstance(v, torch.Tensor)])
-                    break
-        if found is not None:
-            return found
-        return torch.device("cuda", torch.cuda.current_device()) if torch.cuda.is_available() else torch.device("cpu")
-
-    def _common_device(self, tensors: Sequence[torch.Tensor]) -> torch.device:
-        devices = {t.device for t in tensors if not (t.device.type == "cpu" and t.is_pinned())}
+            indices = [args[i].get_device() for i in self._pointers]
+        except AttributeError:
+            indices = [-1]  # something is no tensor, and will be refused as such
+        if indices[0] >= 0 and indices.count(indices[0]) == len(indices):
+            return int(indices[0])
+        tensors = [t for t in args if isinstance(t, torch.Tensor)]
+        devices = {t.device for t in tensors if not (max(indices) >= 0 and t.device.type == "cpu" and t.is_pinned())}
         if len(devices) > 1:
             raise ValueError(f"{self}: the tensors are on several devices: {', '.join(sorted(map(str, devices)))}")
-        return devices.pop()
+        return next((device.index for device in devices if device.type != "cpu"), None)
 
-    def _launch_on_gpu(
-        self,
-        index: int,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        values: Sequence[Any],
-        shared_bytes: int,
-    ) -> None:
-        if index != torch.cuda.current_device():
-            with torch.cuda.device(index):
-                return self._launch_on_gpu(index, grid, block, values, shared_bytes)
-        kernel = self._kernels.get(index) or self._compile(index)
-        if shared_bytes > self._opted_in.get(index, STATIC_SHARED_BYTES):
-            kernel.raw.max_dynamic_shared_size_bytes = shared_bytes
-            self._opted_in[index] = shared_bytes
-        raw = tuple([v if isinstance(v, np.generic) else np.uintp(v.data_ptr()) for v in values])
-        kernel.function(grid, block, raw, shared_bytes, _stream(_stream_handle(index)))
+    def _checked(self, args: Sequence[Any]) -> tuple[Any, ...]:
+        """Tensors of the pointers' element types, and numbers as exactly their parameters' C types."""
+        for parameter, value in zip(self.parameters, args, strict=True):
+            if parameter.pointer and not (isinstance(value, torch.Tensor) and value.dtype is torch_dtype(parameter)):
+                refuse(parameter, value)
+        return tuple(v if p.pointer else signature.scalar(p, v) for p, v in zip(self.parameters, args, strict=True))
 
-    def _compile(self, index: int) -> _Loaded:
+    def _launch_on_gpu(self, index: int, grid: Extents, block: Extents, args: Sequence[Any], shared_bytes: int) -> None:
+        kernel = self._kernels.get(index) or self._load(index)
+        kernel.launch(grid, block, args, shared_bytes, _stream_handle(index))
+
+    def _load(self, index: int) -> LoadedKernel:
         """The kernel for the current device, whose number is ``index``. Raises :class:`nvrtc.CudaCompileError`."""
         source = self.source
         with on_torch_stream(torch.device("cuda", index)) as cupy:
@@ -177,32 +161,8 @@ class Function:
             headers = _fingerprint(source.path, source.text)
             compiled = compile_kernel(source.path, source.text, self.name, source.options, arch, headers)
             raw = cupy.RawModule(path=str(compiled.path)).get_function(compiled.symbol)
-            self._kernels[index] = _Loaded(raw, raw.kernel)
+            self._kernels[index] = LoadedKernel(raw, self.parameters)
         return self._kernels[index]
-
-
-class _Loaded(NamedTuple):
-    """A kernel on one device: CuPy's ``RawKernel``, which holds its attributes, and the plain function underneath.
-
-    The function is launched directly: it takes the stream as an argument, so that no launch has to enter and leave a
-    device and a stream of CuPy's.
-    """
-
-    raw: Any
-    function: Any
-
-
-def _tensor_of(parameter: signature.Parameter) -> Callable[[Any], torch.Tensor]:
-    """A check that a value is a tensor of the pointer's element type. Raises ``TypeError`` for an unknown type."""
-    wanted = getattr(torch, str(parameter.c_type.torch_name))
-
-    def check(value: Any) -> torch.Tensor:
-        if isinstance(value, torch.Tensor) and value.dtype is wanted:
-            return value
-        got = value.dtype if isinstance(value, torch.Tensor) else type(value).__name__
-        raise TypeError(f"parameter {parameter} takes a {wanted} tensor, got {got}")
-
-    return check
 
 
 @contextlib.contextmanager
@@ -258,7 +218,7 @@ def _fingerprint(path: Path, text: str) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def _extents(grid: tuple[int, ...], block: tuple[int, ...]) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+def _extents(grid: tuple[int, ...], block: tuple[int, ...]) -> tuple[Extents, Extents]:
     """Both with three extents each. Raises ``ValueError`` for what CUDA would refuse."""
     grid3, block3 = _three("grid", grid, GRID_LIMIT), _three("block", block, BLOCK_LIMIT)
     if not 0 < math.prod(block3) <= 1024:
@@ -266,7 +226,7 @@ def _extents(grid: tuple[int, ...], block: tuple[int, ...]) -> tuple[tuple[int, 
     return grid3, block3
 
 
-def _three(what: str, extents: tuple[int, ...], limits: tuple[int, int, int]) -> tuple[int, int, int]:
+def _three(what: str, extents: tuple[int, ...], limits: Extents) -> Extents:
     if not 1 <= len(extents) <= 3:
         raise ValueError(f"a {what} has one to three extents, not {len(extents)}")
     x, y, z = (*extents, 1, 1)[:3]

@@ -8,7 +8,6 @@ element pointers and scalars, templates and ``extern "C"``, and says so where a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -145,26 +144,20 @@ def scalar(parameter: Parameter, value: Any) -> np.generic:
     return converted
 
 
-def converter(parameter: Parameter) -> Callable[[Any], np.generic]:
-    """:func:`scalar` for one parameter, with a short way for plain Python numbers that fit: it runs in every launch.
+def plain_range(parameter: Parameter) -> tuple[type, Any, Any]:
+    """The Python type whose values from low to high :func:`scalar` takes as they are, for those who call it often.
 
-    Raises ``TypeError`` when nothing can be passed for the parameter; the function raises what :func:`scalar` raises.
+    Raises ``TypeError`` when nothing can be passed for the parameter.
     """
     numpy_name = parameter.c_type.numpy_name
-    if numpy_name is None or np.dtype(numpy_name).kind not in "iuf":
-        return lambda value: scalar(parameter, value)
+    if numpy_name is None:
+        scalar(parameter, 0)
     kind = np.dtype(numpy_name)
-    limits: Any = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
-    plain = float if kind.kind == "f" else int
-    low, high, make = plain(limits.min), plain(limits.max), kind.type
-
-    def convert(value: Any) -> np.generic:
-        if type(value) is plain and low <= value <= high:
-            made: np.generic = make(value)
-            return made
-        return scalar(parameter, value)
-
-    return convert
+    if kind.kind == "b":
+        return bool, False, True
+    if kind.kind == "f":
+        return float, float(np.finfo(kind).min), float(np.finfo(kind).max)
+    return int, int(np.iinfo(kind).min), int(np.iinfo(kind).max)
 
 
 def _signature(match: re.Match[str]) -> Signature:

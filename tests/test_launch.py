@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import functools
 import sys
 import types
 
@@ -11,7 +13,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from pytest_roofline import launch, nvrtc  # noqa: E402
+from pytest_roofline import driver, launch, nvrtc  # noqa: E402
 from pytest_roofline.counting import cuda_cpu  # noqa: E402
 
 KERNELS = """
@@ -139,20 +141,75 @@ def test_without_a_compiler_the_reason_is_given(tmp_path, monkeypatch):
         launch.Source(path).function("nothing")((1,), (1,), ())
 
 
+class Placed(torch.Tensor):
+    """A tensor that says to be somewhere else."""
+
+    device = property(lambda self: self.place)
+
+    def get_device(self):
+        return -1 if self.place.index is None else self.place.index
+
+    def is_pinned(self):
+        return self.pinned
+
+
+def placed(place, *, pinned=False):
+    made = torch.ones(1).as_subclass(Placed)
+    made.place, made.pinned = torch.device(place), pinned
+    return made
+
+
+def test_the_gpu_is_that_of_the_tensors(source):
+    """All of them, and page-locked host memory beside them, which a GPU addresses; ordinary host memory is refused."""
+    function, locked = source.function("add<float>"), placed("cpu", pinned=True)
+    for x, y in ((placed("cuda:1"), placed("cuda:1")), (locked, placed("cuda:1")), (placed("cuda:1"), locked)):
+        assert function._gpu((x, y, 8, 1.0)) == 1
+    assert function._gpu((locked, locked, 8, 1.0)) is None
+    for x, y, names in (("cpu", "cuda:0", "cpu, cuda:0"), ("cuda:0", "cuda:1", "cuda:0, cuda:1")):
+        with pytest.raises(ValueError, match=f"several devices: {names}"):
+            function._gpu((placed(x), placed(y), 8, 1.0))
+
+
 # The GPU path, with a CuPy that only records: a tensor's address is an address on any device.
 
 
 class FakeKernel:
-    """A RawKernel: its attributes are its own, launches go to the function underneath."""
+    """A RawKernel: its attributes are its own; launches go to the function behind ``kernel.ptr``."""
 
     max_dynamic_shared_size_bytes = 0
 
     def __init__(self, cupy, name):
         self.cupy, self.name = cupy, name
+        cupy.loaded.append(self)
+        self.kernel = types.SimpleNamespace(ptr=0x7F00_0000_0000 + len(cupy.loaded))
 
-    def kernel(self, grid, block, args, shared_mem, stream):
+
+class FakeDriver:
+    """libcuda, as far as a launch uses it; ``statuses`` are what the next launches return."""
+
+    def __init__(self, cupy):
+        self.cupy, self.statuses, self.arguments = (
+            cupy,
+            [],
+            (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_float),
+        )
+
+    def cuLaunchKernel(self, function, *rest):  # noqa: N802
+        *extents, shared, stream, addresses, _ = rest
+        kernel = self.cupy.loaded[function.value - 0x7F00_0000_0000 - 1]
+        values = [kind.from_address(address).value for kind, address in zip(self.arguments, addresses, strict=False)]
         device = torch.cuda.current_device()
-        self.cupy.launches.append((self.name, grid, block, args, shared_mem, device, stream.what))
+        launch = (kernel.name, tuple(extents[:3]), tuple(extents[3:]), values, shared, device, stream.value)
+        status = self.statuses.pop(0) if self.statuses else 0
+        if not status:
+            self.cupy.launches.append(launch)
+        return status
+
+    def cuGetErrorName(self, status, out):  # noqa: N802
+        out._obj.value = b"CUDA_ERROR_INVALID_VALUE"
+
+    def cuGetErrorString(self, status, out):  # noqa: N802
+        out._obj.value = b"invalid argument"
 
 
 class FakeCupy(types.ModuleType):
@@ -160,7 +217,7 @@ class FakeCupy(types.ModuleType):
 
     def __init__(self, *, with_from_external):
         super().__init__("cupy")
-        self.launches, self.compiled, self.entered = [], [], []
+        self.launches, self.compiled, self.entered, self.loaded, self.freed = [], [], [], [], []
         streams = types.SimpleNamespace()
         if with_from_external:
             streams.from_external = lambda obj: self.entering(("stream", obj.__cuda_stream__()))
@@ -168,6 +225,7 @@ class FakeCupy(types.ModuleType):
             Stream=streams,
             ExternalStream=lambda handle: self.entering(("external", handle)),
             Device=lambda index: self.entering(("device", index)),
+            runtime=types.SimpleNamespace(free=self.freed.append),
         )
 
     def entering(self, what):
@@ -175,9 +233,6 @@ class FakeCupy(types.ModuleType):
 
         class Context:
             compute_capability = "90"
-
-            def __init__(self):
-                self.what = what
 
             def __enter__(self):
                 cupy.entered.append(what)
@@ -201,6 +256,7 @@ def cupy(request, monkeypatch):
     fake = FakeCupy(with_from_external=request.param)
     monkeypatch.setitem(sys.modules, "cupy", fake)
     monkeypatch.setattr(launch, "compile_kernel", fake.compile_kernel)
+    monkeypatch.setattr(driver, "_driver", functools.cache(lambda: FakeDriver(fake)))
     launch._stream.cache_clear()
     yield fake
     launch._stream.cache_clear()
@@ -217,7 +273,7 @@ def on_gpu(monkeypatch):
         yield
         state.current = before
 
-    monkeypatch.setattr(launch.Function, "_device", lambda self, values: torch.device("cuda", state.device))
+    monkeypatch.setattr(launch.Function, "_gpu", lambda self, args: state.device)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: state.current)
     monkeypatch.setattr(torch.cuda, "device", switched)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: types.SimpleNamespace(cuda_stream=77))
@@ -231,10 +287,8 @@ def test_gpu_launches_go_to_torchs_stream_and_device(source, vectors, cupy, on_g
     source.function("add<float>")((2,), (32,), (x, y, 8, 2.0))
     [(name, grid, block, args, shared, device, stream)] = cupy.launches
     assert (name, grid, block, shared) == ("add<float>", (2, 1, 1), (32, 1, 1), 0)
-    assert [int(a) for a in args[:2]] == [x.data_ptr(), y.data_ptr()]
-    assert [type(a) for a in args] == [np.uintp, np.uintp, np.int32, np.float32]
-    assert device == 1
-    assert stream == (("stream", (0, 77)) if hasattr(cupy.cuda.Stream, "from_external") else ("external", 77))
+    assert args == [x.data_ptr(), y.data_ptr(), 8, 2.0]
+    assert (device, stream) == (1, 77)
     assert cupy.entered == []
 
 
@@ -242,7 +296,7 @@ def test_the_raw_stream_handle_is_used_where_torch_tells_it(source, vectors, cup
     """Without it each launch would pay for two stream objects."""
     monkeypatch.setattr(torch._C, "_cuda_getCurrentRawStream", lambda index: 500 + index, raising=False)
     source.function("add<float>")((2,), (32,), (*vectors, 8, 2.0))
-    assert cupy.launches[0][6][1] in (501, (0, 501))
+    assert cupy.launches[0][6] == 501
 
 
 def test_tensors_of_another_gpu_are_computed_there(source, vectors, cupy, on_gpu):
@@ -251,6 +305,33 @@ def test_tensors_of_another_gpu_are_computed_there(source, vectors, cupy, on_gpu
     source.function("add<float>")((2,), (32,), (*vectors, 8, 2.0))
     assert cupy.launches[0][5] == 1
     assert on_gpu.current == 0
+
+
+def test_numbers_of_numpy_are_passed_as_their_values(source, vectors, cupy, on_gpu):
+    """They take the long way, to the same bytes."""
+    source.function("add<float>")((1,), (1,), (*vectors, np.int64(-3), np.float64(0.5)))
+    source.function("add<float>")((1,), (1,), (*vectors, -3, 7))
+    assert [entry[3][2:] for entry in cupy.launches] == [[-3, 0.5], [-3, 7.0]]
+
+
+def test_a_thread_without_a_context_gets_one(source, vectors, cupy, on_gpu):
+    """The driver refuses the first launch of a thread that has not used CUDA; the second try succeeds."""
+    driver._driver().statuses = [201]
+    source.function("add<float>")((1,), (1,), (*vectors, 8, 1.0))
+    assert (len(cupy.launches), cupy.freed) == (1, [0])
+
+
+def test_what_the_driver_refuses_is_named(source, vectors, cupy, on_gpu):
+    """By CUDA's own name and words."""
+    driver._driver().statuses = [1]
+    with pytest.raises(driver.LaunchError, match="CUDA_ERROR_INVALID_VALUE: invalid argument"):
+        source.function("add<float>")((1,), (1,), (*vectors, 8, 1.0))
+
+
+def test_a_kernel_without_parameters_is_launched(source, cupy, on_gpu):
+    """There is nothing to lay out for it."""
+    source.function("nothing")((1,), (1,), ())
+    assert cupy.launches[0][:4] == ("nothing", (1, 1, 1), (1, 1, 1), [])
 
 
 def test_a_second_launch_checks_its_arguments_too(source, vectors, cupy, on_gpu):
@@ -262,6 +343,10 @@ def test_a_second_launch_checks_its_arguments_too(source, vectors, cupy, on_gpu)
         function((1,), (1,), (x, y.half(), 8, 1.0))
     with pytest.raises(OverflowError, match="int n: 2147483648 does not fit"):
         function((1,), (1,), (x, y, 2**31, 1.0))
+    with pytest.raises(OverflowError, match=r"float factor: 1e\+39 is larger"):
+        function((1,), (1,), (x, y, 8, 1e39))
+    with pytest.raises(TypeError, match=r"parameter int n: got 1\.5 of type float"):
+        function((0,), (1,), (x, y, 1.5, 1.0))
     with pytest.raises(ValueError, match=r"add.cu:add<float>: a block has 1 to 1024 threads"):
         function((1,), (512, 4), (x, y, 8, 1.0))
     assert len(cupy.launches) == 1
