@@ -209,27 +209,3 @@ __global__ void global_atomic(const int* index, float* x, float* out) {
         out[threadIdx.x] = old;
     }
 }
-
-// Additions, multiplications, fused ones, divisions and special functions of one element each.
-template <typename T>
-__global__ void arithmetic(const T* x, T* y, int n) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) {
-        const T v = x[i];
-        y[i] = v * v + v;
-        y[n + i] = v + static_cast<T>(3);
-        y[2 * n + i] = v * static_cast<T>(5);
-        y[3 * n + i] = v - v * static_cast<T>(7);
-        y[4 * n + i] = -v;
-    }
-}
-
-extern "C" __global__ void special(const float* x, float* y, int n) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) {
-        y[i] = __expf(x[i]);
-        y[n + i] = __sinf(x[i]);
-        y[2 * n + i] = rsqrtf(x[i]);
-        y[3 * n + i] = static_cast<float>(static_cast<int>(x[i]));
-    }
-}

@@ -12,7 +12,8 @@ import torch
 from pytest_roofline.launch import Source
 
 HERE = Path(__file__).resolve().parent
-BASICS = Source(HERE.parent / "tests" / "counting" / "cuda_cpu" / "basics.cu")
+TESTS = HERE.parent / "tests" / "counting" / "cuda_cpu"
+BASICS, ARITHMETIC = Source(TESTS / "basics.cu"), Source(TESTS / "arithmetic.cu")
 KERNELS = Source(HERE / "ncu_counts.cu")
 N = 8192
 HEIGHT, WIDTH = 128, 160
@@ -56,8 +57,8 @@ def _streams() -> Iterator[Row]:
         yield Row(f"float4, n = {n}", BASICS, "vadd4", ((n // 4 + 255) // 256,), (256,), args)
     for dtype, kind in (("float", torch.float32), ("double", torch.float64), ("__half", torch.float16)):
         args = lambda k=kind: (f32(N).to(k), torch.zeros(5 * N, dtype=k), N)  # noqa: E731
-        yield Row(f"arithmetic, {dtype}", KERNELS, f"arithmetic<{dtype}>", (32,), (256,), args)
-    yield Row("special functions", KERNELS, "special", (32,), (256,), lambda: (f32(N), f32(4 * N), N))
+        yield Row(f"arithmetic, {dtype}", ARITHMETIC, f"arithmetic<{dtype}>", (32,), (256,), args)
+    yield Row("special functions", ARITHMETIC, "special", (32,), (256,), lambda: (f32(N), f32(4 * N), N))
 
 
 def _tiles() -> Iterator[Row]:

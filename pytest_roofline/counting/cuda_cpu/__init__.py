@@ -15,7 +15,7 @@ from pathlib import Path
 from pytest_roofline.counting.cuda_cpu.build import PUBLIC_INCLUDE
 from pytest_roofline.counting.cuda_cpu.faults import CompilerMissing, CudaBuildError, CudaFault, FaultKind, Finding
 from pytest_roofline.counting.cuda_cpu.module import Function, Module, load
-from pytest_roofline.counting.cuda_cpu.records import LaunchRecord, LineCounts
+from pytest_roofline.counting.cuda_cpu.records import LaunchRecord, LineCounts, OperationCounts
 from pytest_roofline.counting.cuda_cpu.session import Session, checking
 
 
@@ -34,6 +34,7 @@ __all__ = [
     "LaunchRecord",
     "LineCounts",
     "Module",
+    "OperationCounts",
     "Session",
     "checking",
     "include_directory",

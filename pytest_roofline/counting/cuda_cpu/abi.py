@@ -71,9 +71,18 @@ class Totals(ctypes.Structure):
         ("barriers", _U64),
         ("collectives", _U64),
         ("switches", _U64),
-        ("fp16", _U64),
-        ("bf16", _U64),
-        ("tensor_flops", _U64),
+    ]
+
+
+class TensorCount(ctypes.Structure):
+    """The matrix operations of one place in the source."""
+
+    _fields_ = [
+        ("pipeline", ctypes.c_char_p),
+        ("file", ctypes.c_char_p),
+        ("line", _U64),
+        ("executed", _U64),
+        ("flops", _U64),
     ]
 
 
@@ -134,12 +143,13 @@ def load_runtime(path: Path) -> ctypes.CDLL:
         ("rl_faults", ctypes.POINTER(Fault), []),
         ("rl_line_counts", _U64, [ctypes.POINTER(ctypes.POINTER(LineCount))]),
         ("rl_totals", ctypes.POINTER(Totals), []),
+        ("rl_tensor_counts", _U64, [ctypes.POINTER(ctypes.POINTER(TensorCount))]),
         ("rl_last_writer", ctypes.c_int, [_U32, _U64, *[ctypes.c_void_p] * 3]),
         ("rl_abi", _U64, []),
     ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
-    sizes = [ctypes.sizeof(s) for s in (Fault, LineCount, LaunchSpec, Totals)]
-    if library.rl_abi() != sum(size * factor for size, factor in zip(sizes, (1000003, 10007, 101, 1), strict=True)):
+    sizes = [ctypes.sizeof(s) for s in (Fault, LineCount, LaunchSpec, Totals, TensorCount)]
+    if library.rl_abi() != sum(size * factor for size, factor in zip(sizes, (1000003, 10007, 101, 1, 1), strict=True)):
         raise RuntimeError(f"{path} and abi.py describe different structures")
     return library

@@ -1,7 +1,8 @@
 """Compile one kernel of a ``.cu`` file for the CPU: translation unit, flags, cache.
 
 A build holds one kernel, because then its shared variables are the only ones in the module. Between compilation and
-linking the assembly is edited: every shared variable gets a red zone behind it, and the dynamic array its storage.
+linking the assembly is edited: every shared variable gets a red zone behind it, the dynamic array its storage, and a
+table says which floating-point operations each basic block holds.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_roofline.counting.cuda_cpu import cache
+from pytest_roofline.counting.cuda_cpu import cache, operations
 from pytest_roofline.counting.cuda_cpu.compiler import Compiler, find_compiler
 
 HERE = Path(__file__).parent
@@ -64,7 +65,7 @@ def build_kernel(path: Path, expression: str, options: Sequence[str], variant: s
     flags = (*compiler.base_flags(), *_variant_flags(compiler, variant), *_host_options(options))
     key = _digest(
         unit, source_digest(path), _folder_digest(INCLUDE), _folder_digest(PUBLIC_INCLUDE), *flags, compiler.path,
-        compiler.version, str(runtime), _digest((HERE / "build.py").read_text(encoding="utf-8")),
+        compiler.version, str(runtime), *(_text_digest(HERE / name) for name in ("build.py", "operations.py")),
     )  # fmt: skip
 
     def build(folder: Path) -> None:
@@ -76,7 +77,8 @@ def build_kernel(path: Path, expression: str, options: Sequence[str], variant: s
         text = assembly.read_text(encoding="utf-8")
         (folder / "digest").write_text(_digest(_code_only(text)), encoding="utf-8")
         (folder / "warnings").write_text(diagnostics, encoding="utf-8")
-        assembly.write_text(lay_out_shared(text), encoding="utf-8")
+        counted = operations.add_table(text, str(INCLUDE)) if variant == INSTRUMENTED else text
+        assembly.write_text(lay_out_shared(counted), encoding="utf-8")
         module = str(folder / "kernel.so")
         link = ["-shared", "-Wl,-Bsymbolic", "-Wl,-z,now", "-o", module, str(assembly), str(runtime)]
         compiler.run([*link, f"-Wl,-rpath,$ORIGIN/../{runtime.parent.name}"], what)
@@ -168,6 +170,11 @@ def _code_only(assembly: str) -> str:
 def _folder_digest(folder: Path) -> str:
     files = sorted(p for p in folder.rglob("*") if p.is_file())
     return _digest(*(f"{p.relative_to(folder)}\n{p.read_text(encoding='utf-8')}" for p in files))
+
+
+@functools.cache
+def _text_digest(file: Path) -> str:
+    return _digest(file.read_text(encoding="utf-8"))
 
 
 def _digest(*parts: str) -> str:

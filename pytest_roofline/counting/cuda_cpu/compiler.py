@@ -32,7 +32,8 @@ _COMMON = (
     "-fno-exceptions",
     "-fvisibility=hidden",
 )
-_GCC = ("-fno-gnu-unique", "-fno-extern-tls-init")  # shared variables of two modules must not become one
+# Shared variables of two modules must not become one; and only with the second option does -O1 fuse at all.
+_GCC = ("-fno-gnu-unique", "-fno-extern-tls-init", "-fexpensive-optimizations")
 _X86_V3 = {"avx2", "fma", "f16c", "bmi2"}
 
 

@@ -21,13 +21,28 @@ class Symbol:
     size: int
 
 
-def variables(path: Path) -> tuple[list[Symbol], list[Symbol]]:
-    """Thread-local and ordinary variables of a 64-bit little-endian ELF file; ``ValueError`` for another file."""
+def _read(path: Path) -> tuple[bytes, list[tuple[int, ...]], int]:
+    """A file's bytes, its section headers, and the number of the section that holds their names."""
     data = path.read_bytes()
     if data[:6] != b"\x7fELF\x02\x01":
         raise ValueError(f"{path} is no 64-bit little-endian ELF file")
-    offset, entry_size, count = *struct.unpack_from("<Q", data, 40), *struct.unpack_from("<HH", data, 58)
-    sections = [_SECTION.unpack_from(data, offset + i * entry_size) for i in range(count)]
+    (offset,), (entry_size, count, names) = struct.unpack_from("<Q", data, 40), struct.unpack_from("<HHH", data, 58)
+    return data, [_SECTION.unpack_from(data, offset + i * entry_size) for i in range(count)], names
+
+
+def section(path: Path, wanted: str) -> bytes:
+    """The content of a named section; empty without it. ``ValueError`` for a file of another kind."""
+    data, sections, names = _read(path)
+    start = sections[names][4]
+    for name_at, _, _, _, offset, size, *_ in sections:
+        if data[start + name_at : data.index(b"\0", start + name_at)].decode() == wanted:
+            return data[offset : offset + size]
+    return b""
+
+
+def variables(path: Path) -> tuple[list[Symbol], list[Symbol]]:
+    """Thread-local and ordinary variables of a 64-bit little-endian ELF file; ``ValueError`` for another file."""
+    data, sections, _ = _read(path)
     thread_local: list[Symbol] = []
     ordinary: list[Symbol] = []
     for _, kind, _, _, start, size, link, _, _, _ in sections:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_roofline.counting.cuda_cpu import abi, buffers, registers
+from pytest_roofline.counting.cuda_cpu import abi, buffers, counts, registers
 from pytest_roofline.counting.cuda_cpu.arguments import View
 from pytest_roofline.counting.cuda_cpu.buffers import Region
 from pytest_roofline.counting.cuda_cpu.faults import BY_NUMBER, CudaFault, Finding
-from pytest_roofline.counting.cuda_cpu.records import LaunchRecord, LineCounts
+from pytest_roofline.counting.cuda_cpu.records import LaunchRecord
 from pytest_roofline.counting.cuda_cpu.session import ORDERS, Session
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _finding(job: Launch, variant: Variant, fault: Any, where: dict[int, tuple[s
 
 def _record(job: Launch, variant: Variant, states: dict[int, buffers.Bytes]) -> LaunchRecord:
     totals = variant.runtime.rl_totals().contents
-    lines, warp_blocks, thread_blocks = _line_counts(variant) if states or not job.regions else ((), 0, 0)
+    counted = counts.collect(variant) if states or not job.regions else counts.Counts()
     return LaunchRecord(
         kernel=job.function.name,
         file=str(job.function.module.path),
@@ -158,38 +158,17 @@ def _record(job: Launch, variant: Variant, states: dict[int, buffers.Bytes]) -> 
         block=job.block,
         shared_bytes=job.shared_bytes,
         mode=job.settings.mode,
-        lines=lines,
+        lines=counted.lines,
+        operations=counted.operations,
         threads=totals.threads,
         barriers=totals.barriers,
         collectives=totals.collectives,
-        warp_blocks=warp_blocks,
-        thread_blocks=thread_blocks,
+        warp_blocks=counted.warp_blocks,
+        thread_blocks=counted.thread_blocks,
         unique_read_bytes=_unique(job.regions, states, abi.READ),
         unique_written_bytes=_unique(job.regions, states, abi.WRITTEN),
-        tensor_flops=totals.tensor_flops,
     )
 
 
 def _unique(regions: Sequence[Region], states: dict[int, buffers.Bytes], bit: int) -> dict[str, int]:
     return {r.name: int(np.count_nonzero(states[r.slot] & bit)) for r in regions if r.slot in states}
-
-
-def _line_counts(variant: Variant) -> tuple[tuple[LineCounts, ...], int, int]:
-    """Counts by file, line, kind and width; and warp-level and thread-level executions of basic blocks."""
-    pointer = ctypes.POINTER(abi.LineCount)()
-    entries = [pointer[i] for i in range(variant.runtime.rl_line_counts(ctypes.byref(pointer)))]
-    accesses = [e for e in entries if e.kind]
-    blocks = [e for e in entries if not e.kind]
-    where = variant.symboliser.locate([e.pc for e in accesses])
-    names = [field[0] for field in abi.LineCount._fields_ if field[0] not in ("pc", "kind", "size")]
-    merged: dict[tuple[str, int, str, int], dict[str, int]] = {}  # by file, line, kind, width
-    for entry in accesses:
-        key = (*where[entry.pc], abi.SPACES[entry.kind], entry.size)
-        sums = merged.setdefault(key, dict.fromkeys(names, 0))
-        for name in names:
-            value = getattr(entry, name)
-            sums[name] = max(sums[name], value) if name == "max_degree" else sums[name] + value
-    lines = tuple(
-        LineCounts(file, line, kind, size, **sums) for (file, line, kind, size), sums in sorted(merged.items())
-    )
-    return lines, sum(b.requests for b in blocks), sum(b.lanes for b in blocks)

@@ -24,7 +24,8 @@ from pytest_roofline.counting.cuda_cpu.build import (
     runtime_library,
 )
 from pytest_roofline.counting.cuda_cpu.compiler import find_compiler
-from pytest_roofline.counting.cuda_cpu.elf import Symbol, variable_name, variables
+from pytest_roofline.counting.cuda_cpu.elf import Symbol, section, variable_name, variables
+from pytest_roofline.counting.cuda_cpu.operations import SECTION, read_table
 from pytest_roofline.counting.cuda_cpu.symbols import Symboliser
 
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
@@ -66,6 +67,7 @@ class Variant:
         self.hidden = [s for s in thread_local if _hidden(s)]
         self.objects = abi.spans(sorted((s.address, s.size) for s in ordinary))
         self.objects_count = len(ordinary)
+        self.operations = read_table(section(build.module, SECTION))
 
     @property
     def static_shared_bytes(self) -> int:

@@ -41,6 +41,25 @@ class LineCounts:
 
 
 @dataclass(frozen=True)
+class OperationCounts:
+    """The floating-point operations of one kind that one source line makes.
+
+    ``pipeline`` is named as ``contract.Pipeline`` names it, ``kind`` is ``add`` (subtractions too), ``mul``, ``fma``,
+    ``div``, ``special`` (roots and transcendental functions), ``conversion`` or ``mma``. ``requests`` are executions by
+    a warp, ``lanes`` by threads. A fused operation makes two ``flops``, a conversion none, a matrix operation 2 m n k.
+    Multiplications and additions are fused where the host's compiler fuses them (-ffp-contract=fast, as nvcc does).
+    """
+
+    file: str
+    line: int
+    pipeline: str
+    kind: str
+    requests: int
+    lanes: int
+    flops: int
+
+
+@dataclass(frozen=True)
 class LaunchRecord:
     """One launch. ``unique_*_bytes`` count every byte once, by buffer (parameter name)."""
 
@@ -54,12 +73,11 @@ class LaunchRecord:
     threads: int = 0
     barriers: int = 0  # opened, summed over blocks
     collectives: int = 0
-    warp_blocks: int = 0  # basic blocks executed by a warp
+    warp_blocks: int = 0  # basic blocks of the host's code executed by a warp, no instructions of the GPU
     thread_blocks: int = 0  # the same, summed over its active lanes
     unique_read_bytes: dict[str, int] = field(default_factory=dict)
     unique_written_bytes: dict[str, int] = field(default_factory=dict)
-    tensor_flops: int = 0
-    flops: dict[str, int] = field(default_factory=dict)
+    operations: tuple[OperationCounts, ...] = ()
 
     @property
     def lane_use(self) -> float:
@@ -69,6 +87,18 @@ class LaunchRecord:
     def total(self, kind: str, what: str = "requests") -> int:
         """The sum of a figure (``requests``, ``sectors``, ...) over all lines of a kind (``global load``, ...)."""
         return sum(getattr(line, what) for line in self.lines if line.kind == kind)
+
+    @property
+    def flops(self) -> dict[str, int]:
+        """Floating-point operations by pipeline, those without any left out."""
+        totals: dict[str, int] = {}
+        for entry in self.operations:
+            totals[entry.pipeline] = totals.get(entry.pipeline, 0) + entry.flops
+        return {pipeline: count for pipeline, count in totals.items() if count}
+
+    def executed(self, kind: str, pipeline: str = "fp32", what: str = "lanes") -> int:
+        """How often a kind of operation was executed, by threads (``lanes``) or by warps (``requests``)."""
+        return sum(getattr(o, what) for o in self.operations if (o.kind, o.pipeline) == (kind, pipeline))
 
     def at(self, line: int, kind: str) -> LineCounts:
         """The counts of one kind at one line. Raises ``LookupError`` unless there is exactly one such entry."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from pytest_roofline.counting.cuda_cpu.build import HERE
 
 Location = tuple[str, int]
+_SYSTEM = ("/include/c++/", "/lib/gcc/", "/lib/clang/")  # inline functions of the library and the compiler
 
 
 class Symboliser:
@@ -31,7 +32,7 @@ class Symboliser:
 
 
 def _parse(text: str) -> list[Location]:
-    """The innermost frame outside this package's headers, for every address that the tool was asked about."""
+    """For every address asked about, the innermost frame outside this package's and the compiler's headers."""
     locations: list[Location] = []
     found = True
     for line in text.splitlines():
@@ -40,7 +41,8 @@ def _parse(text: str) -> list[Location]:
             found = False
         elif not found and locations:
             file, _, number = line.split(" (")[0].rpartition(":")
-            if file and not file.startswith(("?", str(HERE))) and number.isdigit():
+            ours = file.startswith(("?", str(HERE))) or any(part in file for part in _SYSTEM)
+            if file and not ours and number.isdigit():
                 locations[-1] = (file, int(number))
                 found = True
     return locations

@@ -22,7 +22,7 @@ def test_f16_through_ldmatrix() -> None:
     record = session.launches[0]
     matrices = [line for line in record.lines if line.kind == "shared load" and line.size == 16]
     assert [(line.requests, line.wavefronts) for line in matrices] == [(1, 4), (1, 2)]
-    assert record.tensor_flops == 2 * 16 * 8 * 16
+    assert record.flops == {"fp16_tensor": 2 * 16 * 8 * 16}
 
 
 def test_signed_bytes() -> None:

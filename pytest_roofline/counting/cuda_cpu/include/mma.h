@@ -25,11 +25,20 @@ template <>
 struct rl_storage<precision::tf32> {
     using type = float;
 };
+template <class T>
+constexpr const char* rl_pipeline() {
+    if constexpr (std::is_same_v<T, __half>) return "fp16_tensor";
+    else if constexpr (std::is_same_v<T, __nv_bfloat16>) return "bf16_tensor";
+    else if constexpr (std::is_same_v<T, precision::tf32>) return "tf32_tensor";
+    else if constexpr (std::is_same_v<T, double>) return "fp64_tensor";
+    else return "int8_tensor";
+}
 
 template <class Use, int M, int N, int K, class T, class Layout = void>
 struct fragment {
     using element_type = typename rl_storage<T>::type;
     using storage_element_type = element_type;
+    static constexpr const char* pipeline = rl_pipeline<T>();
     static constexpr bool is_a = std::is_same_v<Use, matrix_a>, is_b = std::is_same_v<Use, matrix_b>;
     static constexpr int rows = is_b ? K : M, columns = is_a ? K : N;
     static constexpr int distinct = rows * columns / 32;
@@ -126,6 +135,8 @@ struct rl_mma {
     const A* a;
     const B* b;
     const C* c;
+    int line;
+    const char* file;
 
     // Products in the accumulator's precision; the order of the sum is k ascending.
     RL_UNSEEN static void run(void* const* lanes, uint32_t) {
@@ -147,7 +158,8 @@ struct rl_mma {
             for (int e = 0; e < D::distinct; ++e)
                 D::place(lane, e, row, column), op.d->x[e] = static_cast<typename D::element_type>(sum[row][column]);
         }
-        rl_count_flops(2, 2ull * C::rows * C::columns * A::columns);
+        const rl_mma& op = *static_cast<const rl_mma*>(lanes[0]);
+        rl_count_tensor(A::pipeline, 2ull * C::rows * C::columns * A::columns, op.line, op.file);
     }
 };
 
@@ -156,7 +168,7 @@ RL_INLINE void mma_sync(fragment<accumulator, M, N, K, TD>& d, const fragment<ma
                         const fragment<matrix_b, M, N, K, TB, LB>& b, const fragment<accumulator, M, N, K, TC>& c, RL_SITE) {
     using Op = rl_mma<fragment<accumulator, M, N, K, TD>, fragment<matrix_a, M, N, K, TA, LA>,
                       fragment<matrix_b, M, N, K, TB, LB>, fragment<accumulator, M, N, K, TC>>;
-    Op op{&d, &a, &b, &c};
+    Op op{&d, &a, &b, &c, line, file};
     rl_lanes(&op, &Op::run, line, file);
 }
 

@@ -79,7 +79,13 @@ struct LineCount {
 
 struct Totals {
     u64 threads, blocks, barriers, collectives, switches;
-    u64 fp16, bf16, tensor_flops;
+};
+
+// The matrix operations of one place in the source.
+struct TensorCount {
+    const char* pipeline;
+    const char* file;
+    u64 line, executed, flops;
 };
 
 struct Span {

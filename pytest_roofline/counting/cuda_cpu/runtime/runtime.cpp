@@ -164,7 +164,7 @@ RL_API int rl_last_writer(uint32_t slot, uint64_t offset, uint64_t* block, uint3
 }
 
 RL_API uint64_t rl_abi() {
-    return sizeof(Fault) * 1000003 + sizeof(LineCount) * 10007 + sizeof(LaunchSpec) * 101 + sizeof(Totals);
+    return sizeof(Fault) * 1000003 + sizeof(LineCount) * 10007 + sizeof(LaunchSpec) * 101 + sizeof(Totals) + sizeof(TensorCount);
 }
 
 RL_API Dim rl_thread_index() { return current->index; }
@@ -174,9 +174,20 @@ RL_API Dim rl_grid_extent() { return {launch.spec->grid[0], launch.spec->grid[1]
 RL_API uint32_t rl_lane() { return current->lane; }
 RL_API int rl_is_shared(const void* p) { return reinterpret_cast<uint64_t>(p) - shared.low < shared.length; }
 RL_API int rl_is_global(const void* p) { return arena.find(reinterpret_cast<uint64_t>(p)) != nullptr; }
-RL_API void rl_count_flops(uint32_t kind, uint64_t count) {
+// One matrix operation of a warp, by the pipeline that does it.
+RL_API void rl_count_tensor(const char* pipeline, uint64_t flops, int line, const char* file) {
     if (!(launch.flags & kCount)) return;
-    (kind == 0 ? launch.totals.fp16 : kind == 1 ? launch.totals.bf16 : launch.totals.tensor_flops) += count;
+    for (TensorCount& c : launch.tensor_counts) {
+        if (c.line != static_cast<u64>(line) || std::strcmp(c.file, file) || std::strcmp(c.pipeline, pipeline)) continue;
+        ++c.executed;
+        c.flops += flops;
+        return;
+    }
+    launch.tensor_counts.push_back({pipeline, file, static_cast<u64>(line), 1, flops});
+}
+RL_API uint64_t rl_tensor_counts(const TensorCount** out) {
+    *out = launch.tensor_counts.data();
+    return launch.tensor_counts.size();
 }
 
 // The kernel says that something is wrong: a failed assertion, __trap, an operand a matrix operation cannot take.

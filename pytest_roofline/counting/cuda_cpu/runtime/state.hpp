@@ -127,6 +127,7 @@ struct Launch {
     std::vector<Fault> faults;
     std::unordered_map<u64, u32> fault_index;
     Totals totals{};
+    std::vector<TensorCount> tensor_counts;
 };
 
 inline Launch launch;

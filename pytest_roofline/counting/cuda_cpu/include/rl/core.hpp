@@ -44,6 +44,22 @@
 #define RL_UNSEEN __attribute__((no_sanitize("thread", "undefined", "coverage"), disable_sanitizer_instrumentation))
 #endif
 
+// The value of an operation on TYPE, of which a comment in the assembly says what it is (operations.py): whatever
+// instructions stand for it here, one KIND is counted. CONSTRAINT is RL_REAL or "+r".
+#define RL_OPERATION(TYPE, KIND, CONSTRAINT, ...)                           \
+    ({                                                                      \
+        auto rl_result = (__VA_ARGS__);                                     \
+        asm("/* rl_op " #TYPE " " KIND " */" : CONSTRAINT(rl_result));      \
+        rl_result;                                                          \
+    })
+#if defined(__x86_64__)
+#define RL_REAL "+x"
+#elif defined(__aarch64__)
+#define RL_REAL "+w"
+#else
+#define RL_REAL "+m"
+#endif
+
 struct uint3 {
     unsigned x, y, z;
 };
@@ -76,7 +92,7 @@ void rl_copy_commit();
 void rl_copy_wait(uint32_t groups_left);
 int rl_is_shared(const void* p) __attribute__((const));
 int rl_is_global(const void* p) __attribute__((const));
-void rl_count_flops(uint32_t kind, uint64_t count);
+void rl_count_tensor(const char* pipeline, uint64_t flops, int line, const char* file);
 void rl_fail(uint32_t kind, const char* text, int line, const char* file);
 }
 

@@ -119,11 +119,12 @@ RL_INLINE I rl_saturate(F x) {
     if (x >= high) return static_cast<I>(~(std::is_signed_v<I> ? static_cast<I>(1) << (sizeof(I) * 8 - 1) : static_cast<I>(0)));
     return static_cast<I>(x);
 }
+#define RL_CONVERTED(...) RL_OPERATION(float, "conversion", "+r", __VA_ARGS__)
 #define RL_CONVERT(FROM, F, TO, I)                                                               \
-    RL_INLINE I __##FROM##2##TO##_rn(F x) { return rl_saturate<I>(std::nearbyint(x)); }          \
-    RL_INLINE I __##FROM##2##TO##_rz(F x) { return rl_saturate<I>(std::trunc(x)); }              \
-    RL_INLINE I __##FROM##2##TO##_ru(F x) { return rl_saturate<I>(std::ceil(x)); }               \
-    RL_INLINE I __##FROM##2##TO##_rd(F x) { return rl_saturate<I>(std::floor(x)); }
+    RL_INLINE I __##FROM##2##TO##_rn(F x) { return RL_CONVERTED(rl_saturate<I>(std::nearbyint(x))); }          \
+    RL_INLINE I __##FROM##2##TO##_rz(F x) { return RL_CONVERTED(rl_saturate<I>(std::trunc(x))); }              \
+    RL_INLINE I __##FROM##2##TO##_ru(F x) { return RL_CONVERTED(rl_saturate<I>(std::ceil(x))); }               \
+    RL_INLINE I __##FROM##2##TO##_rd(F x) { return RL_CONVERTED(rl_saturate<I>(std::floor(x))); }
 RL_CONVERT(float, float, int, int)
 RL_CONVERT(float, float, uint, unsigned)
 RL_CONVERT(float, float, ll, long long)
@@ -132,14 +133,15 @@ RL_CONVERT(double, double, int, int)
 RL_CONVERT(double, double, uint, unsigned)
 RL_CONVERT(double, double, ll, long long)
 RL_CONVERT(double, double, ull, unsigned long long)
-RL_INLINE float __int2float_rn(int x) { return static_cast<float>(x); }
-RL_INLINE float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
-RL_INLINE float __ll2float_rn(long long x) { return static_cast<float>(x); }
-RL_INLINE float __ull2float_rn(unsigned long long x) { return static_cast<float>(x); }
-RL_INLINE double __int2double_rn(int x) { return x; }
-RL_INLINE double __uint2double_rn(unsigned x) { return x; }
-RL_INLINE double __ll2double_rn(long long x) { return static_cast<double>(x); }
-RL_INLINE double __ull2double_rn(unsigned long long x) { return static_cast<double>(x); }
-RL_INLINE float __double2float_rn(double x) { return static_cast<float>(x); }
+#define RL_CONVERTED_REAL(TYPE, X) RL_OPERATION(float, "conversion", RL_REAL, static_cast<TYPE>(X))
+RL_INLINE float __int2float_rn(int x) { return RL_CONVERTED_REAL(float, x); }
+RL_INLINE float __uint2float_rn(unsigned x) { return RL_CONVERTED_REAL(float, x); }
+RL_INLINE float __ll2float_rn(long long x) { return RL_CONVERTED_REAL(float, x); }
+RL_INLINE float __ull2float_rn(unsigned long long x) { return RL_CONVERTED_REAL(float, x); }
+RL_INLINE double __int2double_rn(int x) { return RL_CONVERTED_REAL(double, x); }
+RL_INLINE double __uint2double_rn(unsigned x) { return RL_CONVERTED_REAL(double, x); }
+RL_INLINE double __ll2double_rn(long long x) { return RL_CONVERTED_REAL(double, x); }
+RL_INLINE double __ull2double_rn(unsigned long long x) { return RL_CONVERTED_REAL(double, x); }
+RL_INLINE float __double2float_rn(double x) { return RL_CONVERTED_REAL(float, x); }
 
 RL_INLINE long long clock64() { return 0; }

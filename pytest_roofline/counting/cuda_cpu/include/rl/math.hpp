@@ -43,34 +43,40 @@ RL_INLINE constexpr std::common_type_t<A, B> max(A a, B b) {
     else return static_cast<C>(a) < static_cast<C>(b) ? static_cast<C>(b) : static_cast<C>(a);
 }
 
-RL_INLINE float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
-RL_INLINE double rsqrt(double x) { return 1.0 / std::sqrt(x); }
+RL_INLINE float rsqrtf(float x) { return RL_OPERATION(float, "special", RL_REAL, 1.0f / __builtin_sqrtf(x)); }
+RL_INLINE double rsqrt(double x) { return RL_OPERATION(double, "special", RL_REAL, 1.0 / __builtin_sqrt(x)); }
 RL_INLINE float rcbrtf(float x) { return 1.0f / std::cbrt(x); }
 RL_INLINE float normcdff(float x) { return 0.5f * std::erfc(-x * 0.70710678f); }
 RL_INLINE double normcdf(double x) { return 0.5 * std::erfc(-x * 0.70710678118654752); }
-RL_INLINE float sinpif(float x) { return static_cast<float>(std::sin(x * 3.14159265358979323846)); }
-RL_INLINE float cospif(float x) { return static_cast<float>(std::cos(x * 3.14159265358979323846)); }
-RL_INLINE float __fdividef(float a, float b) { return a / b; }
-RL_INLINE float fdividef(float a, float b) { return a / b; }
+RL_INLINE float sinpif(float x) {
+    return RL_OPERATION(float, "special", RL_REAL, static_cast<float>(__builtin_sin(x * 3.14159265358979323846)));
+}
+RL_INLINE float cospif(float x) {
+    return RL_OPERATION(float, "special", RL_REAL, static_cast<float>(__builtin_cos(x * 3.14159265358979323846)));
+}
+RL_INLINE float __fdividef(float a, float b) { return RL_OPERATION(float, "div", RL_REAL, a / b); }
+RL_INLINE float fdividef(float a, float b) { return RL_OPERATION(float, "div", RL_REAL, a / b); }
 RL_INLINE float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
-RL_INLINE float __frsqrt_rn(float x) { return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x))); }
+RL_INLINE float __frsqrt_rn(float x) {
+    return RL_OPERATION(float, "special", RL_REAL, static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x))));
+}
 RL_INLINE float __fsqrt_rn(float x) { return std::sqrt(x); }
-RL_INLINE float __frcp_rn(float x) { return 1.0f / x; }
-RL_INLINE float __fdiv_rn(float a, float b) { return a / b; }
-RL_INLINE double __ddiv_rn(double a, double b) { return a / b; }
+RL_INLINE float __frcp_rn(float x) { return RL_OPERATION(float, "div", RL_REAL, 1.0f / x); }
+RL_INLINE float __fdiv_rn(float a, float b) { return RL_OPERATION(float, "div", RL_REAL, a / b); }
+RL_INLINE double __ddiv_rn(double a, double b) { return RL_OPERATION(double, "div", RL_REAL, a / b); }
 RL_INLINE double __dsqrt_rn(double x) { return std::sqrt(x); }
 RL_INLINE float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 RL_INLINE double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
 
-// Never fused: the barrier keeps the compiler from contracting the operation with a neighbour.
+// Never fused: an asm statement keeps the compiler from contracting the operation with a neighbour.
 template <class T>
 RL_INLINE T rl_alone(T x) {
-    asm("" : "+m"(x));
+    asm("" : RL_REAL(x));
     return x;
 }
-RL_INLINE float __fadd_rn(float a, float b) { return rl_alone(a + b); }
-RL_INLINE float __fsub_rn(float a, float b) { return rl_alone(a - b); }
-RL_INLINE float __fmul_rn(float a, float b) { return rl_alone(a * b); }
-RL_INLINE double __dadd_rn(double a, double b) { return rl_alone(a + b); }
-RL_INLINE double __dsub_rn(double a, double b) { return rl_alone(a - b); }
-RL_INLINE double __dmul_rn(double a, double b) { return rl_alone(a * b); }
+RL_INLINE float __fadd_rn(float a, float b) { return RL_OPERATION(float, "add", RL_REAL, a + b); }
+RL_INLINE float __fsub_rn(float a, float b) { return RL_OPERATION(float, "add", RL_REAL, a - b); }
+RL_INLINE float __fmul_rn(float a, float b) { return RL_OPERATION(float, "mul", RL_REAL, a * b); }
+RL_INLINE double __dadd_rn(double a, double b) { return RL_OPERATION(double, "add", RL_REAL, a + b); }
+RL_INLINE double __dsub_rn(double a, double b) { return RL_OPERATION(double, "add", RL_REAL, a - b); }
+RL_INLINE double __dmul_rn(double a, double b) { return RL_OPERATION(double, "mul", RL_REAL, a * b); }

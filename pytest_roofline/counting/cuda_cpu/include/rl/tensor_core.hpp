@@ -38,18 +38,22 @@ RL_INLINE void ldmatrix(unsigned (&r)[COUNT], const void* row, RL_SITE) {
 }
 
 struct rl_f16 {
+    static constexpr const char* pipeline = "fp16_tensor";
     static constexpr int per = 2;
     static float value(uint32_t r, int e) { return rl_half_to_float(static_cast<uint16_t>(r >> (16 * e))); }
 };
 struct rl_bf16 {
+    static constexpr const char* pipeline = "bf16_tensor";
     static constexpr int per = 2;
     static float value(uint32_t r, int e) { return rl_bfloat_to_float(static_cast<uint16_t>(r >> (16 * e))); }
 };
 struct rl_tf32 {
+    static constexpr const char* pipeline = "tf32_tensor";
     static constexpr int per = 1;
     static float value(uint32_t r, int) { return rl_bits<float>(r & 0xFFFFE000u); }
 };
 struct rl_s8 {
+    static constexpr const char* pipeline = "int8_tensor";
     static constexpr int per = 4;
     static int value(uint32_t r, int e) { return static_cast<signed char>(r >> (8 * e)); }
 };
@@ -61,6 +65,8 @@ struct rl_instruction {
     const unsigned* a;
     const unsigned* b;
     const T* c;
+    int line;
+    const char* file;
 
     RL_UNSEEN static void run(void* const* lanes, uint32_t) {
         constexpr int per = Format::per, depth = 8 * per;
@@ -81,13 +87,14 @@ struct rl_instruction {
                 op.d[r] = sum;
             }
         }
-        rl_count_flops(2, 2ull * 16 * 8 * depth);
+        const rl_instruction& op = *static_cast<rl_instruction*>(lanes[0]);
+        rl_count_tensor(Format::pipeline, 2ull * 16 * 8 * depth, op.line, op.file);
     }
 };
 
 #define RL_MMA(NAME, FORMAT, T)                                                                                          \
     RL_INLINE void NAME(T (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const T (&c)[4], RL_SITE) {           \
-        rl_instruction<FORMAT, T> op{d, a, b, c};                                                                        \
+        rl_instruction<FORMAT, T> op{d, a, b, c, line, file};                                                                        \
         rl_lanes(&op, &rl_instruction<FORMAT, T>::run, line, file);                                                      \
     }
 RL_MMA(mma_m16n8k16_f16, rl_f16, float)
