@@ -17,9 +17,17 @@ def folder() -> Path:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that any reader finds all of it or what was there before; creates its folder."""
+    """Write a file so that any reader finds all of it or what was there before; creates its folder.
+
+    Raises ``OSError`` and leaves nothing behind where it cannot be written.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False) as file:
-        file.write(content)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
+    file = tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False)  # noqa: SIM115  (closed before it is moved)
+    try:
+        with file:
+            file.write(content)
+        os.chmod(file.name, 0o644)
+        os.replace(file.name, path)
+    except BaseException:
+        Path(file.name).unlink(missing_ok=True)
+        raise

@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_roofline.dtypes import DType, Element
 from pytest_roofline.ids import NAME, CaseId, Shape
+from pytest_roofline.work import Memory as Memory
+from pytest_roofline.work import Pipeline as Pipeline
+from pytest_roofline.work import Traffic as Traffic
+from pytest_roofline.work import Work as Work
 
 if TYPE_CHECKING:
     import torch
@@ -39,39 +43,15 @@ class Protocol(enum.Enum):
     TRANSFER = "transfer"
 
 
-class Memory(enum.Enum):
-    """A memory level that a traffic model names; its roof comes from the device record."""
-
-    DEVICE = "device"
-    L2 = "l2"
-    SHARED = "shared"
-    HOST = "host"
-
-
-class Pipeline(enum.Enum):
-    """The execution units that do the arithmetic; each has its own roof in a device record."""
-
-    FP64 = "fp64"
-    FP32 = "fp32"
-    FP16 = "fp16"
-    BF16 = "bf16"
-    INT32 = "int32"
-    SPECIAL = "special"
-    FP64_TENSOR = "fp64_tensor"
-    TF32_TENSOR = "tf32_tensor"
-    FP16_TENSOR = "fp16_tensor"
-    BF16_TENSOR = "bf16_tensor"
-    FP8_TENSOR = "fp8_tensor"
-    INT8_TENSOR = "int8_tensor"
-
-
 @dataclass(frozen=True)
 class Argument:
     """One tensor that a launcher receives, in the order of ``Operation.arguments``.
 
     ``extents`` maps the shape's dims to the tensor's logical shape (row-major). ``accumulator`` gives it the
     accumulator format of the dtype instead of the operand's. The three switches say which layout suffixes of a shape
-    it follows; ``pitched`` and ``transposable`` need a rank of two.
+    it follows; ``pitched`` and ``transposable`` need a rank of two. ``host`` puts it into the host's memory,
+    page-locked unless the kernel is ``pageable``; on a machine without a GPU it is memory like any other.
+    ``data(extents, seed, device)`` makes a dense tensor of its values where random ones mean nothing (indices).
     """
 
     name: str
@@ -81,33 +61,12 @@ class Argument:
     shifted: bool = True
     pitched: bool = False
     transposable: bool = False
+    host: bool = False
+    data: Callable[[tuple[int, ...], int, str], torch.Tensor] | None = None
 
     def element(self, dtype: DType) -> Element:
         """The number format this argument has in a case of ``dtype``."""
         return dtype.accumulator if self.accumulator else dtype.operand
-
-
-@dataclass(frozen=True)
-class Traffic:
-    """Bytes that cross one memory level in one execution: raw counts, never rates."""
-
-    read: int
-    write: int
-    level: Memory = Memory.DEVICE
-
-    @property
-    def total(self) -> int:
-        """Bytes in both directions."""
-        return self.read + self.write
-
-
-@dataclass(frozen=True)
-class Work:
-    """What must be done whatever the algorithm: operations by pipeline (an FMA counts two) and compulsory traffic,
-    each input read once and each output written once. ``roofline.rates`` turns these counts into rates."""
-
-    operations: Mapping[Pipeline, int]
-    traffic: Traffic
 
 
 @dataclass(frozen=True)
@@ -176,7 +135,8 @@ class Kernel:
     ``depth(dims)`` is the longest chain of rounded additions (default: the operation's). ``model`` is the traffic this
     variant must cause beyond the compulsory one. ``best`` gives it the size sweep. ``peer`` marks a library routine
     timed beside the kernels (it has no floor and never fails a run). ``deterministic`` promises bitwise equal results
-    from run to run. ``tile`` is what one block computes, in the units of the operation's dims.
+    from run to run. ``tile`` is what one block computes, in the units of the operation's dims. ``pageable`` gives it
+    the host's arguments in ordinary memory instead of page-locked.
     """
 
     backend: str
@@ -193,6 +153,7 @@ class Kernel:
     best: bool = False
     peer: bool = False
     deterministic: bool = True
+    pageable: bool = False
 
     def rejection(self, shape: Shape, dtype: DType) -> str | None:
         """Why this kernel refuses ``shape``; ``None`` if it takes it."""

@@ -116,7 +116,8 @@ class Timing:
 class Evidence:
     """What the worker found out about one case.
 
-    ``detail`` is for people: what was wrong, where, what to do. ``worst`` is the largest error as a fraction of its
+    ``detail`` is for people: what was wrong, where, what to do; ``reason`` is its code (a value of ``verdict.Reason``),
+    for ``INVALID`` evidence. ``worst`` is the largest error as a fraction of its
     bound over all outputs.
     """
 
@@ -127,6 +128,7 @@ class Evidence:
     timing: Timing | None = None
     environment: Environment | None = None
     counts: Mapping[str, Any] = field(default_factory=dict)
+    reason: str = ""
 
 
 def to_plain(value: Any) -> Any:

@@ -62,7 +62,8 @@ class Judge:
         """Judge the evidence of a timed case (``OK`` with a timing, or ``INVALID``)."""
         work, model = case.work, case.kernel.model(case.shape, case.dtype) if case.kernel.model else ()
         if evidence.outcome is Outcome.INVALID or evidence.timing is None or evidence.environment is None:
-            verdict = Verdict(Kind.INVALID, Reason.THROTTLED, evidence.detail)
+            reason = Reason(evidence.reason) if evidence.reason else Reason.NO_TIME
+            verdict = Verdict(Kind.INVALID, reason, evidence.detail)
             return Row(case, 0.0, False, None, None, assess(work, model, self.record, self.ceilings), verdict)
         timing, summary = evidence.timing, summarise(evidence.timing.samples)
         seconds = timing.kernel if timing.kernel is not None else summary.seconds

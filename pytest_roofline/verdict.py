@@ -45,6 +45,7 @@ class Reason(enum.Enum):
     BORDERLINE = "changed_but_perhaps_not_enough"
     TOO_NOISY = "cannot_tell_at_this_noise"
     THROTTLED = "gpu_throttled"
+    HOST_STALLED = "host_stalled"
     NO_TIME = "not_a_time"
     FINGERPRINT = "environment_changed"
     NO_BASELINE = "no_baseline"

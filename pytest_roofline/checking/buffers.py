@@ -88,7 +88,7 @@ class GuardedBuffer:
 
 
 def guarded(argument: Argument, case: Case, device: str, tag: int) -> GuardedBuffer:
-    """Allocate and poison the buffer of one argument, laid out as the case's shape says.
+    """Allocate and poison the buffer of one argument where it belongs, laid out as the case's shape says.
 
     Raises ``ValueError`` when the pitch is shorter than a row.
     """
@@ -96,7 +96,9 @@ def guarded(argument: Argument, case: Case, device: str, tag: int) -> GuardedBuf
     strides = _strides(argument, case, extents)
     item = argument.element(case.dtype)
     offset = case.shape.offset if argument.shifted else 0
-    return _allocate(argument.name, item, extents, strides, offset, device, tag)
+    place = "cpu" if argument.host else device
+    pinned = argument.host and device != "cpu" and not case.kernel.pageable
+    return _allocate(argument.name, item, extents, strides, offset, place, tag, pinned=pinned)
 
 
 def workspaces(case: Case, device: str) -> list[GuardedBuffer]:
@@ -110,13 +112,21 @@ def workspaces(case: Case, device: str) -> list[GuardedBuffer]:
 
 
 def _allocate(
-    name: str, item: Element, extents: tuple[int, ...], strides: tuple[int, ...], offset: int, device: str, tag: int
+    name: str,
+    item: Element,
+    extents: tuple[int, ...],
+    strides: tuple[int, ...],
+    offset: int,
+    device: str,
+    tag: int,
+    *,
+    pinned: bool = False,
 ) -> GuardedBuffer:
     import torch
 
     hull = _hull(extents, strides) * item.itemsize
     size = 2 * GUARD_BYTES + ALIGNMENT + offset * item.itemsize + hull
-    arena = torch.empty((size + 7) // 8 * 8, dtype=torch.uint8, device=device)
+    arena = torch.empty((size + 7) // 8 * 8, dtype=torch.uint8, device=device, pin_memory=pinned)
     start = GUARD_BYTES + -(arena.data_ptr() + GUARD_BYTES) % ALIGNMENT + offset * item.itemsize
     buffer = GuardedBuffer(name, item, arena, _view(arena, start, item, extents, strides), tag)
     buffer.poison()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_roofline.checking.buffers import GuardedBuffer, guarded, workspaces
 from pytest_roofline.checking.compare import compare
 from pytest_roofline.checking.values import classes, draw
-from pytest_roofline.contract import Bound, Case, Computed, Role
+from pytest_roofline.contract import Argument, Bound, Case, Computed, Role
 
 if TYPE_CHECKING:
     import torch
@@ -31,7 +31,7 @@ class Prepared:
     launcher: Launcher
     buffers: list[GuardedBuffer]
     scratch: list[GuardedBuffer]
-    initial: Mapping[str, torch.Tensor]  # IN and INOUT data, dense
+    initial: Mapping[str, torch.Tensor]  # IN and INOUT data, dense, on the device that checks
 
     def launch(self) -> None:
         """Launch the complete operation once on the current stream."""
@@ -74,7 +74,8 @@ class Expectation:
             if argument.role is Role.IN:
                 continue
             exact, bound = self.exact[argument.name], self.bounds[argument.name]
-            result = compare(argument.name, buffer.view, exact, bound, buffer.item, buffer.unwritten())
+            got, unwritten = buffer.view.to(exact.device), buffer.unwritten().to(exact.device)
+            result = compare(argument.name, got, exact, bound, buffer.item, unwritten)
             worst = max(worst, result.worst)
             problems += [result.problem] if result.problem else []
         if problems:
@@ -97,12 +98,19 @@ def prepare(case: Case, launcher: Launcher, device: str, values: str, seed: int)
     for tag, argument in enumerate(case.operation.arguments):
         buffer = guarded(argument, case, device, tag)
         if argument.role is not Role.OUT:
-            kind = values if values in classes(buffer.item) else "random"
-            data = draw(tuple(buffer.view.shape), buffer.item, kind, seed * 16 + tag, device)
+            data = _data(argument, buffer, values, seed * 16 + tag, device)
             buffer.view.copy_(data)
             initial[argument.name] = data
         buffers.append(buffer)
     return Prepared(case, launcher, buffers, workspaces(case, device), initial)
+
+
+def _data(argument: Argument, buffer: GuardedBuffer, values: str, seed: int, device: str) -> torch.Tensor:
+    extents = tuple(buffer.view.shape)
+    if argument.data is not None:
+        return argument.data(extents, seed, device)
+    kind = values if values in classes(buffer.item) else "random"
+    return draw(extents, buffer.item, kind, seed, device)
 
 
 def expect(prepared: Prepared) -> Expectation:
@@ -134,7 +142,7 @@ def check(case: Case, launcher: Launcher, device: str, values: str, seed: int) -
     worst = expect(prepared).verify(prepared)
     interpreted = device == "cpu" and case.kernel.backend in ("triton", "cuda")  # slow, and the same every time
     if case.kernel.deterministic and not interpreted:
-        _repeats(prepared)
+        _repeats(prepared, device)
     return worst
 
 
@@ -159,11 +167,12 @@ def _stayed_inside(prepared: Prepared, before: list[torch.Tensor]) -> None:
         raise WrongResultError("\n".join(found))
 
 
-def _repeats(prepared: Prepared) -> None:
+def _repeats(prepared: Prepared, device: str) -> None:
     """A kernel that promises determinism gives the same bits again."""
     first = [b.bits().clone() for b in prepared.buffers]
     prepared.reset()
     prepared.launch()
+    _synchronize(device)
     for buffer, old in zip(prepared.buffers, first, strict=True):
         changed = int((buffer.bits() != old).sum())
         if changed:

@@ -4,11 +4,12 @@ What a time means here is said in ``docs/timing.md``. Importing this package loa
 """
 
 from pytest_roofline.timing.environment import environment
-from pytest_roofline.timing.errors import AllocatedWhileTimed, NotCapturable, Throttled, TimingUnavailable
+from pytest_roofline.timing.errors import AllocatedWhileTimed, HoldExpired, NotCapturable, Throttled, TimingUnavailable
 from pytest_roofline.timing.session import Session, close_sessions, open_session
 
 __all__ = [
     "AllocatedWhileTimed",
+    "HoldExpired",
     "NotCapturable",
     "Session",
     "Throttled",

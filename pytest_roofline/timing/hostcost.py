@@ -6,8 +6,16 @@ import statistics
 import time
 from collections.abc import Callable
 
+BATCH_SECONDS = 5e-3  # what the calls of one batch may keep the device or the host busy
+MOST_SUBMISSIONS = 20
 
-def submission_seconds(call: Callable[[], object], repeats: int = 20) -> float:
+
+def submissions(seconds: float) -> int:
+    """How often to submit an execution of ``seconds`` in one batch: often enough for a mean, and not for minutes."""
+    return max(1, min(MOST_SUBMISSIONS, int(BATCH_SECONDS / seconds)))
+
+
+def submission_seconds(call: Callable[[], object], repeats: int = MOST_SUBMISSIONS) -> float:
     """Seconds the host spends in one call of a launcher, the device's work not awaited. Median of five batches.
 
     The batches are short, so that the queue of launches never fills up and makes the host wait for the device.

@@ -17,7 +17,7 @@ from pytest_roofline.timing.capture import capture
 from pytest_roofline.timing.collect import collect
 from pytest_roofline.timing.cupti import BURST, Execution, detach, typical_execution
 from pytest_roofline.timing.errors import HoldExpired, NotCapturable, TimingUnavailable
-from pytest_roofline.timing.hostcost import completion_seconds, submission_seconds
+from pytest_roofline.timing.hostcost import completion_seconds, submission_seconds, submissions
 from pytest_roofline.timing.plan import Plan, copies, plan
 from pytest_roofline.timing.telemetry import Monitor, open_monitor, watching
 
@@ -84,18 +84,28 @@ class Session:
         outside = ends(one, _FLOOR_LAUNCHES * self.launch_floor, _FLOOR_LAUNCHES)
         return overhead(outside, self.comparisons)
 
-    def estimate(self, call: Call) -> float:
-        """Rough seconds of one cold execution; also compiles what is not compiled yet."""
+    def estimate(self, call: Call, protocol: Protocol = Protocol.GRAPH_COLD) -> float:
+        """Rough seconds of one execution, cold where the protocol is; also compiles what is not compiled yet."""
         for _ in range(2):
             call()
-        try:
-            readings = []
-            for _ in range(3):
+        if protocol not in _GRAPHED:
+            return min(self._clock(protocol)(call) for _ in range(3))
+        readings = []
+        for _ in range(3):
+            if protocol is Protocol.GRAPH_COLD:
                 self.tools.flush(dirty=0.5)
+            try:
                 readings.append(self.tools.seconds(call))
-            return max(min(readings) - self.tools.seconds(self.tools.nothing), 0.0) + self.launch_floor
-        except HoldExpired:  # it waits for the device: only a host clock can time it
-            return completion_seconds(call)
+            except HoldExpired:  # it waits for the device, or the host stalled
+                return completion_seconds(call)
+        return max(min(readings) - self.tools.seconds(self.tools.nothing), 0.0) + self.launch_floor
+
+    def _clock(self, protocol: Protocol) -> Callable[[Call], float]:
+        """What takes the time of one call that no graph holds.
+
+        A transfer is timed by events without a hold, since a copy from pageable memory waits for the device.
+        """
+        return completion_seconds if protocol is Protocol.HOST_CLOCK else self.tools.seconds_unheld
 
     def copies(self, footprint: int, estimate: float) -> int:
         """How many rotated argument sets of ``footprint`` bytes a bracket of such a kernel wants."""
@@ -126,7 +136,7 @@ class Session:
         self._follow()
         flush = functools.partial(self.tools.flush, dirty) if cold else None
         job = Job(calls, flush, restore, may_allocate)
-        todo = plan(self.estimate(calls[0]) if estimate is None else estimate, effort)
+        todo = plan(self.estimate(calls[0], protocol) if estimate is None else estimate, effort)
         todo = todo if graphed else Plan(1, todo.brackets, todo.warm_ups)
         take = self._taker(job, todo, protocol)
         with watching(self.monitor) as state:
@@ -144,7 +154,7 @@ class Session:
             launch_floor=self.launch_floor,
             gap=self.overhead.gap(todo.launches) if short else None,
             kernel=self.kernel(job) if short else None,
-            host=submission_seconds(calls[0]),
+            host=submission_seconds(calls[0], submissions(typical)),
             linearity=self._linearity(job, todo) if graphed and todo.launches > 1 else None,
             discarded=found.discarded,
             telemetry=state(),
@@ -185,8 +195,7 @@ class Session:
                 job.restore()
             return next(rotation)
 
-        # Events without a hold: a copy from pageable memory waits for the device.
-        clock = completion_seconds if protocol is Protocol.HOST_CLOCK else self.tools.seconds_unheld
+        clock = self._clock(protocol)
         for _ in range(todo.warm_ups):
             clock(restored())
         return lambda: clock(restored())

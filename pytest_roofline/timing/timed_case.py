@@ -10,6 +10,7 @@ from pytest_roofline.checking.buffers import GuardedBuffer, guarded, workspaces
 from pytest_roofline.checking.check import Expectation, Launcher, Prepared, expect, prepare
 from pytest_roofline.contract import Case, Protocol, Role
 from pytest_roofline.evidence import CaseSpec, Evidence, Outcome
+from pytest_roofline.verdict import Reason
 
 
 def time_case(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
@@ -17,15 +18,16 @@ def time_case(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
 
     All copies hold the same data, so the outputs of the first and of the last copy are verified against the exact
     result after timing; raises ``checking.check.WrongResultError`` when timing has found a kernel in a state the check
-    did not. Throttled measurements come back as ``Outcome.INVALID`` without samples.
+    did not. What was measured under a throttled GPU or a stalled host comes back as ``Outcome.INVALID`` without
+    samples.
     """
     try:
         session = timing.open_session()
-    except timing.TimingUnavailable as reason:
-        return Evidence(case=str(case), outcome=Outcome.UNAVAILABLE, detail=str(reason))
+    except timing.TimingUnavailable as state:
+        return Evidence(case=str(case), outcome=Outcome.UNAVAILABLE, detail=str(state))
     first = prepare(case, launcher, spec.device, spec.values, spec.seed)
     expectation = expect(first)
-    estimate = session.estimate(call_of(first))
+    estimate = session.estimate(call_of(first), case.operation.protocol)
     cold = case.operation.protocol is Protocol.GRAPH_COLD
     wanted = session.copies(first.footprint, estimate) if cold else 1
     copies = [first, *(another(first, spec.device) for _ in range(wanted - 1))]
@@ -41,8 +43,9 @@ def time_case(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
             may_allocate=case.kernel.peer,  # a library routine may take scratch memory from its pool
             estimate=estimate,
         )
-    except timing.Throttled as state:
-        return Evidence(case=str(case), outcome=Outcome.INVALID, detail=str(state), environment=timing.environment())
+    except (timing.Throttled, timing.HoldExpired) as state:
+        reason = Reason.THROTTLED if isinstance(state, timing.Throttled) else Reason.HOST_STALLED
+        return Evidence(str(case), Outcome.INVALID, str(state), environment=timing.environment(), reason=reason.value)
     _still_right(copies, expectation)
     return Evidence(case=str(case), outcome=Outcome.OK, timing=found, environment=timing.environment())
 
