@@ -23,7 +23,7 @@ from pytest_roofline.checking.check import load_launcher, prepare  # noqa: E402
 from pytest_roofline.discovery import Catalogue, discover  # noqa: E402
 from pytest_roofline.timing import Session, environment, open_session  # noqa: E402
 from pytest_roofline.timing.session import Job  # noqa: E402
-from pytest_roofline.timing.timed_case import another, call_of, dirty_share  # noqa: E402
+from pytest_roofline.timing.timed_case import another, dirty_share  # noqa: E402
 
 SIZES = (1 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 23, 1 << 24, 100_000_000)
 KERNELS = (
@@ -56,9 +56,9 @@ def row(session: Session, catalogue: Catalogue, kernel: str, elements: int) -> s
     """One line of the table."""
     case = catalogue.case(f"{kernel}/f32/{elements}")
     first = prepare(case, load_launcher(case.kernel.launcher), "cuda", "random", 0)
-    estimate = session.estimate(call_of(first))
+    estimate = session.estimate(first.call)
     wanted = session.copies(first.footprint, estimate)
-    calls = [call_of(first), *(call_of(another(first, "cuda")) for _ in range(wanted - 1))]
+    calls = [first.call, *(another(first, "cuda").call for _ in range(wanted - 1))]
     dirty = dirty_share(first)
     timing = session.measure(calls, dirty=dirty, estimate=estimate)
     bracket = statistics.median(timing.samples)

@@ -128,9 +128,9 @@ class Floor:
 class Kernel:
     """One way to compute an operation.
 
-    ``launcher`` is ``"package.module:function"``, called as ``launcher(*arguments, **options, **workspace)``: it
-    launches on the current stream without synchronising or allocating, computes the whole operation (zeroing what it
-    accumulates into, inside the timed bracket), and raises ``ValueError`` on what the kernel cannot do.
+    ``launcher`` is ``"package.module:function"``, called as ``launcher(*arguments, **scalars, **options, **workspace)``:
+    it launches on the current stream without synchronising or allocating, computes the whole operation (zeroing what
+    it accumulates into, inside the timed bracket), and raises ``ValueError`` on what the kernel cannot do.
     ``rejects(shape, dtype)`` says in advance which shapes those are and why; the suite checks that they are rejected.
     ``depth(dims)`` is the longest chain of rounded additions (default: the operation's). ``model`` is the traffic this
     variant must cause beyond the compulsory one. ``best`` gives it the size sweep. ``peer`` marks a library routine
@@ -184,7 +184,9 @@ class Operation:
 
     ``reference`` receives every IN and INOUT argument in float64 (integers: int64) by name and returns the OUT and
     INOUT arguments by name, plainly. ``depth(dims)`` bounds the chain of rounded additions of any order of evaluation.
-    ``absent`` gives the reason for each ``(backend, variant)`` that a language cannot express.
+    ``scalars(dims)`` are numbers that belong to the problem beside its tensors (a stride, a count of steps); reference
+    and launchers receive them by keyword. ``absent`` gives the reason for each ``(backend, variant)`` that a language
+    cannot express.
     """
 
     name: str
@@ -197,6 +199,7 @@ class Operation:
     kernels: tuple[Kernel, ...]
     depth: Callable[[tuple[int, ...]], int] = lambda dims: 1
     protocol: Protocol = Protocol.GRAPH_COLD
+    scalars: Callable[[tuple[int, ...]], Mapping[str, int]] = lambda dims: {}
     absent: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -265,6 +268,11 @@ class Case:
 
     def __str__(self) -> str:
         return str(self.id)
+
+    @property
+    def scalars(self) -> Mapping[str, int]:
+        """The problem's numbers beside its tensors."""
+        return self.operation.scalars(self.shape.dims)
 
     @property
     def work(self) -> Work:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 
 from pytest_roofline import timing
@@ -27,7 +26,7 @@ def time_case(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
         return Evidence(case=str(case), outcome=Outcome.UNAVAILABLE, detail=str(state))
     first = prepare(case, launcher, spec.device, spec.values, spec.seed)
     expectation = expect(first)
-    estimate = session.estimate(call_of(first), case.operation.protocol)
+    estimate = session.estimate(first.call, case.operation.protocol)
     cold = case.operation.protocol is Protocol.GRAPH_COLD
     wanted = session.copies(first.footprint, estimate) if cold else 1
     copies = [first, *(another(first, spec.device) for _ in range(wanted - 1))]
@@ -35,7 +34,7 @@ def time_case(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
         copy.reset()
     try:
         found = session.measure(
-            [call_of(copy) for copy in copies],
+            [copy.call for copy in copies],
             dirty=dirty_share(first),
             protocol=case.operation.protocol,
             restore=_restorer(copies),
@@ -60,12 +59,6 @@ def another(first: Prepared, device: str) -> Prepared:
             buffer.view.copy_(first.initial[argument.name])
         buffers.append(buffer)
     return Prepared(case, first.launcher, buffers, workspaces(case, device), first.initial)
-
-
-def call_of(copy: Prepared) -> Callable[[], None]:
-    """The launch with everything looked up beforehand, so that the host does as little as a user's call would."""
-    workspace = {b.name: b.view for b in copy.scratch}
-    return functools.partial(copy.launcher, *(b.view for b in copy.buffers), **copy.case.kernel.options, **workspace)
 
 
 def _restorer(copies: list[Prepared]) -> Callable[[], None] | None:
