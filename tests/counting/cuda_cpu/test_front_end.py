@@ -210,7 +210,9 @@ def test_import_needs_no_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("name", ["basics.cu", "correct.cu", "planted_memory.cu", "planted_sync.cu", "tensor_core.cu", "arithmetic.cu"])
+@pytest.mark.parametrize(
+    "name", ["basics.cu", "correct.cu", "planted_memory.cu", "planted_sync.cu", "tensor_core.cu", "arithmetic.cu"]
+)
 def test_sources_compile_for_a_gpu(name: str, tmp_path: Path) -> None:
     """nvcc takes the same files unchanged."""
     import shutil
