@@ -128,7 +128,7 @@ class Floor:
 class Kernel:
     """One way to compute an operation.
 
-    ``launcher`` is ``"package.module:function"``, called as ``launcher(*arguments, **scalars, **options, **workspace)``:
+    ``launcher`` is ``"package.module:name"``, called as ``launcher(*arguments, **scalars, **options, **workspace)``:
     it launches on the current stream without synchronising or allocating, computes the whole operation (zeroing what
     it accumulates into, inside the timed bracket), and raises ``ValueError`` on what the kernel cannot do.
     ``rejects(shape, dtype)`` says in advance which shapes those are and why; the suite checks that they are rejected.

@@ -58,7 +58,7 @@ def test_every_variant_exists_in_both_languages_or_says_why_not(operation: Opera
 
 @each_kernel
 def test_every_launcher_takes_what_its_operation_declares(operation: Operation, kernel: Kernel):
-    """Its file exists, and its parameters are the operation's arguments; scalars, options, workspace come by keyword."""
+    """Its file exists, and its parameters are the operation's arguments; scalars, options, workspace are keywords."""
     parameters = launcher(kernel).args
     assert [a.arg for a in parameters.args] == [a.name for a in operation.arguments]
     shape, dtype = Shape.parse(operation.shapes.counted[0]), DType.parse(kernel.dtypes[0])
