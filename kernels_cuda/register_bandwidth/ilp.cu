@@ -2,7 +2,7 @@
 // for one another; each has its own a and b, so an FMA reads three registers that its neighbours do not.
 
 template <int ILP>
-__global__ void __launch_bounds__(256, ILP <= 8 ? 8 : 4)
+__global__ void __launch_bounds__(256)
 register_bandwidth(const float* __restrict__ x, const float* __restrict__ a, const float* __restrict__ b, long long n,
                    int steps, float* __restrict__ y) {
     const long long first = static_cast<long long>(blockIdx.x) * blockDim.x * ILP + threadIdx.x;

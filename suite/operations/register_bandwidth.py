@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import torch
 
 OPERANDS, RESULTS = 3, 1
-NEAR_ONE = 2.0**-12  # |a - 1|: over 4096 steps a product neither vanishes nor overflows, and no step is without effect
+NEAR_ONE = 2.0**-12  # |a - 1|: over 8192 steps a product neither vanishes nor overflows, and no step is without effect
 
 
 def near_one(extents: tuple[int, ...], seed: int, device: str) -> torch.Tensor:
@@ -91,11 +91,11 @@ OPERATION = Operation(
     tolerance=Tolerance(bound, "|error| <= gamma_2n m_n with m = |a| m + |b| (Higham, Lemma 3.1), plus underflow"),
     shapes=Shapes(
         drawn=lambda tile: small((tile[0], tile[0] + 9), (16, 20)),
-        # 8 elements for each of 2048 threads on each of 132 SMs: one wave of full SMs.
-        sweep=("2162688x4096",),
-        representative=("2162688x4096",),
+        # 8 elements for each of 1024 threads on each of 132 SMs.
+        sweep=("1081344x8192",),
+        representative=("1081344x8192",),
         counted=("1024x16", "1000x19", "7x1", "0x16", "5x0"),
-        full=("2162688x512",),
+        full=("1081344x1024",),
     ),
     kernels=(
         _kernel("triton", 1),
