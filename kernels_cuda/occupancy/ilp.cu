@@ -3,18 +3,23 @@
 
 template <int ILP>
 __global__ void __launch_bounds__(128) occupancy(const float* __restrict__ x, float* __restrict__ y, long long n) {
-    const long long first = static_cast<long long>(blockIdx.x) * blockDim.x * ILP + threadIdx.x;
-    float value[ILP];
+    constexpr int BLOCK = 128;
+    const long long start = static_cast<long long>(blockIdx.x) * BLOCK * ILP;
+    x += start + threadIdx.x;
+    y += start + threadIdx.x;
+    if (start + BLOCK * ILP <= n) {
+        float value[ILP];
 #pragma unroll
-    for (int k = 0; k < ILP; ++k) {
-        const long long i = first + k * static_cast<int>(blockDim.x);
-        value[k] = i < n ? x[i] : 0.0f;
-    }
-#pragma unroll
-    for (int k = 0; k < ILP; ++k) {
-        const long long i = first + k * static_cast<int>(blockDim.x);
-        if (i < n) {
-            y[i] = 2 * value[k];
+        for (int k = 0; k < ILP; ++k) {
+            value[k] = x[k * BLOCK];
         }
+#pragma unroll
+        for (int k = 0; k < ILP; ++k) {
+            y[k * BLOCK] = 2 * value[k];
+        }
+        return;
+    }
+    for (long long i = start + threadIdx.x; i < n; i += BLOCK, x += BLOCK, y += BLOCK) {
+        *y = 2 * *x;
     }
 }
