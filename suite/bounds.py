@@ -37,3 +37,15 @@ def summation(magnitude: torch.Tensor, terms: int, depth: int, item: Element) ->
     relative = gamma(depth, item.unit_roundoff) + gamma(terms, element("f64").unit_roundoff)
     may_overflow = magnitude * (1 + relative) >= item.largest
     return Bound(magnitude * relative + (terms + depth) * item.tiny, may_overflow)
+
+
+def stored(
+    magnitude: torch.Tensor, error: torch.Tensor, item: Element, may_overflow: torch.Tensor | None = None
+) -> Bound:
+    """Bound of a result of that ``magnitude``, off by ``error`` before it is rounded to ``item`` and stored.
+
+    Rounding adds u times what is rounded, or half the distance of subnormal numbers (Higham, 2.2): conversions flush
+    nothing.
+    """
+    u = item.unit_roundoff
+    return Bound(error * (1 + u) + u * (magnitude + item.tiny), may_overflow)

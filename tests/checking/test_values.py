@@ -55,3 +55,9 @@ def test_integers_have_only_random_values():
 def test_empty_data_is_fine(values):
     """No class fails on a problem of size zero."""
     assert draw((0, 3), element("f32"), values, 0, "cpu").numel() == 0
+
+
+def test_no_nan_is_all_ones():
+    """The Triton checker marks masked lanes with all ones, also after a conversion to a longer format."""
+    data = draw((64,), element("bf16"), "nan", 0, "cpu")
+    assert set(data.view(torch.int16)[data.isnan()].tolist()) == {0x7FC0}

@@ -1,0 +1,86 @@
+// What the row-wise kernels share: accesses of 16 bytes or one element, and reductions over the threads of a row.
+
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <math_constants.h>
+
+// What a thread moves at once: 16 bytes of elements, or a single one where rows are misaligned.
+template <typename T, int WIDTH>
+struct Access {
+    using Word = uint4;
+};
+
+template <typename T>
+struct Access<T, 1> {
+    using Word = T;
+};
+
+template <typename T, int WIDTH>
+__device__ void unpack(typename Access<T, WIDTH>::Word word, float (&value)[WIDTH]) {
+    const T* element = reinterpret_cast<const T*>(&word);
+#pragma unroll
+    for (int k = 0; k < WIDTH; ++k) {
+        value[k] = static_cast<float>(element[k]);
+    }
+}
+
+// Word number `i` of a row that many rows share (weights): it may stay in the caches.
+template <typename T, int WIDTH>
+__device__ void load(const T* __restrict__ row, long long i, float (&value)[WIDTH]) {
+    unpack<T, WIDTH>(reinterpret_cast<const typename Access<T, WIDTH>::Word*>(row)[i], value);
+}
+
+// The same for data that is read once: it should leave the caches to others.
+template <typename T, int WIDTH>
+__device__ void load_once(const T* __restrict__ row, long long i, float (&value)[WIDTH]) {
+    unpack<T, WIDTH>(__ldcs(reinterpret_cast<const typename Access<T, WIDTH>::Word*>(row) + i), value);
+}
+
+template <typename T, int WIDTH>
+__device__ void store(T* row, long long i, const float (&value)[WIDTH]) {
+    typename Access<T, WIDTH>::Word word;
+    T* element = reinterpret_cast<T*>(&word);
+#pragma unroll
+    for (int k = 0; k < WIDTH; ++k) {
+        element[k] = static_cast<T>(value[k]);
+    }
+    __stcs(reinterpret_cast<typename Access<T, WIDTH>::Word*>(row) + i, word);
+}
+
+struct Sum {
+    static __device__ float identity() { return 0.0f; }
+    static __device__ float combine(float a, float b) { return a + b; }
+};
+
+struct Max {
+    static __device__ float identity() { return -CUDART_INF_F; }
+    static __device__ float combine(float a, float b) { return fmaxf(a, b); }
+};
+
+// Over the lanes of a warp; every lane has the result.
+template <typename Operator>
+__device__ float warp_reduce(float value) {
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2) {
+        value = Operator::combine(value, __shfl_xor_sync(0xffffffffu, value, distance));
+    }
+    return value;
+}
+
+// Over the THREADS threads of a row: a warp, or the whole block. Every thread has the result. `partial` lies in shared
+// memory, one entry per warp; it serves one reduction.
+template <typename Operator, int THREADS>
+__device__ float row_reduce(float value, float* partial) {
+    value = warp_reduce<Operator>(value);
+    if (THREADS > 32) {
+        const int lane = threadIdx.x % 32;
+        if (lane == 0) {
+            partial[threadIdx.x / 32] = value;
+        }
+        __syncthreads();
+        value = warp_reduce<Operator>(lane < THREADS / 32 ? partial[lane] : Operator::identity());
+    }
+    return value;
+}

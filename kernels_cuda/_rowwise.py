@@ -1,0 +1,55 @@
+"""How the row-wise launchers choose access width, threads per row and rows per block."""
+
+from __future__ import annotations
+
+import torch
+
+from pytest_roofline.launch import ceil_div, misalignment, require
+
+PACK = 16  # bytes of one vector access
+KEPT = 32  # elements that a thread keeps in registers
+KEPT_ONE_BY_ONE = 8  # of rows that are loaded element by element
+
+
+def extents(x: torch.Tensor, y: torch.Tensor, *weights: torch.Tensor) -> tuple[int, int]:
+    """Rows and columns. Raises ``ValueError`` unless all tensors belong together and their rows are dense."""
+    rows, columns = x.shape
+    require(y.shape == x.shape, f"the result of {rows} x {columns} is not {' x '.join(map(str, y.shape))}")
+    for weight in weights:
+        require(tuple(weight.shape) == (columns,), f"a weight of {tuple(weight.shape)} is not one per column")
+    dense = all(t.stride(-1) == 1 or t.shape[-1] <= 1 for t in (x, y, *weights))
+    require(dense, "row-wise kernels take a dense row at a time")
+    return rows, columns
+
+
+def width(columns: int, *tensors: torch.Tensor) -> int:
+    """Elements per access: 16 bytes of them where every row of every tensor consists of aligned 16 bytes, else one."""
+    elements = PACK // tensors[0].element_size()
+    aligned = columns % elements == 0 and all(
+        misalignment(t, PACK) == 0 and (t.ndim == 1 or t.stride(0) * t.element_size() % PACK == 0) for t in tensors
+    )
+    return elements if aligned else 1
+
+
+def rows_per_block(threads: int) -> int:
+    """Four warps of one row each, or one row that all threads share."""
+    return 4 if threads == 32 else 1
+
+
+def grid(rows: int, per_block: int) -> tuple[int]:
+    """One-dimensional grid of blocks of ``per_block`` rows."""
+    return (ceil_div(rows, per_block),)
+
+
+def plan(words: int, width: int) -> tuple[int, int] | None:
+    """Threads per row and words per thread for a row that is kept in registers; ``None`` where it does not fit.
+
+    A thread keeps at most 32 elements: then 1024 threads per multiprocessor, which is what 64 registers each allow,
+    have 128 KiB in flight. Rows of up to 32 elements per lane belong to one warp: a block would meet at barriers.
+    """
+    most = KEPT // width if width > 1 else KEPT_ONE_BY_ONE
+    for threads in (32, 64, 128, 256, 512, 1024):
+        if words <= threads * most:
+            half = width > 1 and words <= threads * most // 2
+            return threads, most // 2 if half else most
+    return None

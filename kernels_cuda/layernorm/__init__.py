@@ -1,0 +1,77 @@
+"""y = (x - mean) / sqrt(variance + eps) * weight + bias for each row of x, in CUDA C++. Rows are dense, any distance
+apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from kernels_cuda import _rowwise as rowwise
+from pytest_roofline.launch import Source, c_type
+
+LOOPED_THREADS = 512
+UNFUSED_THREADS = 256
+
+_HERE = Path(__file__).parent
+UNFUSED = Source(_HERE / "unfused.cu")
+FUSED = Source(_HERE / "fused.cu")
+FUSED_LOOPED = Source(_HERE / "fused_looped.cu")
+
+
+def unfused(
+    x: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor,
+    y: torch.Tensor,
+    *,
+    eps: float,
+    means: torch.Tensor,
+    variances: torch.Tensor,
+) -> None:
+    """Three kernels; ``means`` and ``variances`` are workspace, one element per row.
+
+    Raises ``ValueError`` unless all tensors belong together and have dense rows.
+    """
+    rows, columns = rowwise.extents(x, y, weight, bias)
+    if not x.numel():
+        return
+    instance = f"<{c_type(x)}, {rowwise.width(columns, x, y, weight, bias)}, {UNFUSED_THREADS}>"
+    block, x_row, y_row = (UNFUSED_THREADS,), x.stride(0), y.stride(0)
+    UNFUSED.function(f"layernorm_unfused_mean{instance}")((rows,), block, (x, means, columns, x_row))
+    variance = UNFUSED.function(f"layernorm_unfused_variance{instance}")
+    variance((rows,), block, (x, means, variances, columns, x_row))
+    scale = UNFUSED.function(f"layernorm_unfused_scale{instance}")
+    scale((rows,), block, (x, weight, bias, means, variances, y, columns, x_row, y_row, eps))
+
+
+def fused(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: torch.Tensor, *, eps: float) -> None:
+    """One kernel that keeps a row in registers; rows that do not fit go through ``fused_looped``.
+
+    Raises ``ValueError`` unless all tensors belong together and have dense rows.
+    """
+    rows, columns = rowwise.extents(x, y, weight, bias)
+    width = rowwise.width(columns, x, y, weight, bias)
+    plan = rowwise.plan(columns // width, width)
+    if plan is None:
+        return fused_looped(x, weight, bias, y, eps=eps)
+    if not x.numel():
+        return
+    threads, words = plan
+    per_block = rowwise.rows_per_block(threads)
+    function = FUSED.function(f"layernorm_fused<{c_type(x)}, {width}, {threads}, {words}>")
+    arguments = (x, weight, bias, y, rows, columns, x.stride(0), y.stride(0), eps)
+    function(rowwise.grid(rows, per_block), (threads, per_block), arguments)
+
+
+def fused_looped(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: torch.Tensor, *, eps: float) -> None:
+    """One block per row of any length, which is read twice.
+
+    Raises ``ValueError`` unless all tensors belong together and have dense rows.
+    """
+    rows, columns = rowwise.extents(x, y, weight, bias)
+    if not x.numel():
+        return
+    width = rowwise.width(columns, x, y, weight, bias)
+    function = FUSED_LOOPED.function(f"layernorm_fused_looped<{c_type(x)}, {width}, {LOOPED_THREADS}>")
+    function((rows,), (LOOPED_THREADS,), (x, weight, bias, y, columns, x.stride(0), y.stride(0), eps))

@@ -1,0 +1,66 @@
+"""y = x / sqrt(mean of x^2 + eps) * weight for each row of x, in CUDA C++. Rows are dense, any
+distance apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from kernels_cuda import _rowwise as rowwise
+from pytest_roofline.launch import Source, c_type
+
+LOOPED_THREADS = 512
+UNFUSED_THREADS = 256
+
+_HERE = Path(__file__).parent
+UNFUSED = Source(_HERE / "unfused.cu")
+FUSED = Source(_HERE / "fused.cu")
+FUSED_LOOPED = Source(_HERE / "fused_looped.cu")
+
+
+def unfused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: float, squares: torch.Tensor) -> None:
+    """Two kernels; ``squares`` is workspace, one element per row.
+
+    Raises ``ValueError`` unless all tensors belong together and have dense rows.
+    """
+    rows, columns = rowwise.extents(x, y, weight)
+    if not x.numel():
+        return
+    instance = f"<{c_type(x)}, {rowwise.width(columns, x, y, weight)}, {UNFUSED_THREADS}>"
+    block, x_row, y_row = (UNFUSED_THREADS,), x.stride(0), y.stride(0)
+    UNFUSED.function(f"rmsnorm_unfused_square{instance}")((rows,), block, (x, squares, columns, x_row))
+    scale = UNFUSED.function(f"rmsnorm_unfused_scale{instance}")
+    scale((rows,), block, (x, weight, squares, y, columns, x_row, y_row, eps))
+
+
+def fused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: float) -> None:
+    """One kernel that keeps a row in registers; rows that do not fit go through ``fused_looped``.
+
+    Raises ``ValueError`` unless all tensors belong together and have dense rows.
+    """
+    rows, columns = rowwise.extents(x, y, weight)
+    width = rowwise.width(columns, x, y, weight)
+    plan = rowwise.plan(columns // width, width)
+    if plan is None:
+        return fused_looped(x, weight, y, eps=eps)
+    if not x.numel():
+        return
+    threads, words = plan
+    per_block = rowwise.rows_per_block(threads)
+    function = FUSED.function(f"rmsnorm_fused<{c_type(x)}, {width}, {threads}, {words}>")
+    arguments = (x, weight, y, rows, columns, x.stride(0), y.stride(0), eps)
+    function(rowwise.grid(rows, per_block), (threads, per_block), arguments)
+
+
+def fused_looped(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: float) -> None:
+    """One block per row of any length, which is read twice.
+
+    Raises ``ValueError`` unless all tensors belong together and have dense rows.
+    """
+    rows, columns = rowwise.extents(x, y, weight)
+    if not x.numel():
+        return
+    width = rowwise.width(columns, x, y, weight)
+    function = FUSED_LOOPED.function(f"rmsnorm_fused_looped<{c_type(x)}, {width}, {LOOPED_THREADS}>")
+    function((rows,), (LOOPED_THREADS,), (x, weight, y, columns, x.stride(0), y.stride(0), eps))

@@ -1,0 +1,66 @@
+"""y = softmax of each row of x, in CUDA C++. Rows are dense; the distance between them may be any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from kernels_cuda import _rowwise as rowwise
+from pytest_roofline.launch import Source, c_type
+
+LOOPED_THREADS = 512
+UNFUSED_THREADS = 256
+
+_HERE = Path(__file__).parent
+UNFUSED = Source(_HERE / "unfused.cu")
+FUSED = Source(_HERE / "fused.cu")
+FUSED_LOOPED = Source(_HERE / "fused_looped.cu")
+
+
+def unfused(x: torch.Tensor, y: torch.Tensor, *, maxima: torch.Tensor, sums: torch.Tensor) -> None:
+    """Three kernels; ``maxima`` and ``sums`` are workspace, one element per row.
+
+    Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
+    """
+    rows, columns = rowwise.extents(x, y)
+    if not x.numel():
+        return
+    instance, block = f"<{c_type(x)}, {rowwise.width(columns, x, y)}, {UNFUSED_THREADS}>", (UNFUSED_THREADS,)
+    x_row, y_row = x.stride(0), y.stride(0)
+    UNFUSED.function(f"softmax_unfused_max{instance}")((rows,), block, (x, maxima, columns, x_row))
+    UNFUSED.function(f"softmax_unfused_sum{instance}")((rows,), block, (x, maxima, sums, columns, x_row))
+    scale = UNFUSED.function(f"softmax_unfused_scale{instance}")
+    scale((rows,), block, (x, maxima, sums, y, columns, x_row, y_row))
+
+
+def fused(x: torch.Tensor, y: torch.Tensor) -> None:
+    """One kernel that keeps a row in registers; rows that do not fit go through ``fused_looped``.
+
+    Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
+    """
+    rows, columns = rowwise.extents(x, y)
+    width = rowwise.width(columns, x, y)
+    plan = rowwise.plan(columns // width, width)
+    if plan is None:
+        return fused_looped(x, y)
+    if not x.numel():
+        return
+    threads, words = plan
+    per_block = rowwise.rows_per_block(threads)
+    function = FUSED.function(f"softmax_fused<{c_type(x)}, {width}, {threads}, {words}>")
+    arguments = (x, y, rows, columns, x.stride(0), y.stride(0))
+    function(rowwise.grid(rows, per_block), (threads, per_block), arguments)
+
+
+def fused_looped(x: torch.Tensor, y: torch.Tensor) -> None:
+    """One block per row of any length, which is read twice.
+
+    Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
+    """
+    rows, columns = rowwise.extents(x, y)
+    if not x.numel():
+        return
+    width = rowwise.width(columns, x, y)
+    function = FUSED_LOOPED.function(f"softmax_fused_looped<{c_type(x)}, {width}, {LOOPED_THREADS}>")
+    function((rows,), (LOOPED_THREADS,), (x, y, columns, x.stride(0), y.stride(0)))

@@ -1,0 +1,89 @@
+"""y = softmax of each row of x: a reduction, an exponential and a division that one pass over memory can hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_roofline.contract import (
+    Argument,
+    Bound,
+    Computed,
+    Operation,
+    Pipeline,
+    Role,
+    Shapes,
+    Tolerance,
+    Work,
+)
+from pytest_roofline.dtypes import DType, element
+from pytest_roofline.ids import Shape
+from pytest_roofline.shapes import matrices
+from suite import rowwise
+from suite.bounds import finite_magnitude, gamma, stored
+
+if TYPE_CHECKING:
+    import torch
+
+F32 = element("f32")
+# Units u of f32 beside those of the sum: two exponentials of at most 2 units in the last place (ex2.approx; expf 1), and
+# a division of at most 2 (div.full; PTX ISA), 4 u each, a product, and the rounding of the shift of 1.
+EXTRA = 14
+
+
+def reference(x: torch.Tensor) -> dict[str, torch.Tensor]:
+    return {"y": x.softmax(dim=1)}
+
+
+def work(shape: Shape, dtype: DType) -> Work:
+    """A subtraction, an exponential, an addition and a product per element; a comparison counts nothing."""
+    operations = {Pipeline.FP32: 3 * shape.size, Pipeline.SPECIAL: shape.size}
+    return Work(operations, rowwise.compulsory(shape, dtype, 0))
+
+
+def bound(computed: Computed) -> dict[str, Bound]:
+    """y_i = e^(-d_i) / sum_j e^(-d_j) with d = max - x. An absolute error of 3 u d_i in the exponent, from the
+    subtraction, the constant log2(e) and the product with it, is a relative one of y_i; in the sum each term weighs
+    with its y_j. Telescoping, that holds for a running maximum, too."""
+    x, y = computed.inputs["x"], computed.outputs["y"]
+    if not y.numel():
+        return {"y": Bound(finite_magnitude(y))}
+    weight = finite_magnitude(y)
+    distance = finite_magnitude(x.amax(dim=1, keepdim=True) - x)
+    exponents = 3 * F32.unit_roundoff * (distance + (weight * distance).sum(dim=1, keepdim=True))
+    relative = exponents.expm1() + gamma(computed.depth + EXTRA, F32.unit_roundoff)
+    # e^(-d) below the smallest normal number may become zero.
+    return {"y": stored(weight, (weight * relative).nan_to_num(nan=0.0) + 2 * F32.tiny, computed.dtype.operand)}
+
+
+OPERATION = Operation(
+    name="softmax",
+    summary="y = softmax of each row of x",
+    arguments=(
+        Argument("x", Role.IN, lambda dims: dims, pitched=True),
+        Argument("y", Role.OUT, lambda dims: dims, pitched=True),
+    ),
+    reference=reference,
+    work=work,
+    tolerance=Tolerance(
+        bound,
+        "relative 3 u (d_i + sum_j y_j d_j) + gamma_(h+14), first order as in Blanchard, Higham and Higham, "
+        "'Accurately computing the log-sum-exp and softmax functions' (2021), with the units of CUDA's approximate functions",
+    ),
+    shapes=Shapes(
+        drawn=lambda tile: matrices(tile, lambda shape: shape.dims[1]),
+        # Rows that fill a few warps' registers, short rows, and rows that no multiprocessor can hold.
+        sweep=("8192x8192", "131072x512", "512x131072"),
+        representative=("8192x8192",),
+        counted=rowwise.COUNTED,
+        full=rowwise.FULL,
+    ),
+    kernels=rowwise.ladder(
+        "softmax",
+        "softmax",
+        scratch=("maxima", "sums"),
+        options={},
+        looped={"block": 4096, "num_warps": 8},
+        unfused_reads=3,
+    ),
+    depth=lambda dims: dims[1],
+)
