@@ -56,22 +56,19 @@ def bound(computed: Computed) -> dict[str, Bound]:
     mean_error = g * squares.sqrt() + F32.tiny
     variance_error = g * variance + 3 * mean_error * variance.sqrt() + 2 * mean_error**2 + computed.depth * F32.tiny
     scale = (variance + EPS).rsqrt()
-    largest = ((variance - variance_error).clamp(min=0) + EPS).rsqrt() * (
-        1 + 9 * u
-    )  # rsqrt 2 units, or sqrt and division
+    # A reciprocal root of 9 u: rsqrt of 2 units in the last place, or sqrt and a division of as many (PTX ISA).
+    largest = ((variance - variance_error).clamp(min=0) + EPS).rsqrt() * (1 + 9 * u)
     smallest = (variance + variance_error + EPS).rsqrt() * (1 - 9 * u)
     scale_error = (largest - scale).maximum(scale - smallest)
     magnitude = deviation.abs() + mean_error
     error = factor * (deviation.abs() * scale_error + (mean_error + 3 * u * magnitude) * largest)
     error = error + u * finite_magnitude(y) + 4 * F32.tiny * (1 + factor)
-    # Beyond the largest number squares overflow, and with them everything that was small becomes zero.
+    # Where the squares overflow the scale becomes zero, and nothing is known; a product may overflow by itself.
     lost = squares * x.shape[1] * 4 >= F32.largest
-    product = factor * magnitude * largest
-    lost = (
-        lost | (product + finite_magnitude(computed.inputs["bias"]) >= F32.largest) | computed.inputs["weight"].isinf()
-    )
-    error = error.masked_fill(squares * x.shape[1] * 4 >= F32.largest, float("inf"))
-    return {"y": stored(finite_magnitude(y), error, computed.dtype.operand, lost.expand(y.shape))}
+    product = factor * magnitude * largest + finite_magnitude(computed.inputs["bias"])
+    overflow = lost | (product >= F32.largest) | computed.inputs["weight"].isinf()
+    error = error.masked_fill(lost, float("inf"))
+    return {"y": stored(finite_magnitude(y), error, computed.dtype.operand, overflow)}
 
 
 def finite(values: torch.Tensor) -> torch.Tensor:
@@ -92,8 +89,8 @@ OPERATION = Operation(
     work=work,
     tolerance=Tolerance(
         bound,
-        "mean within gamma_h rms(x), variance within gamma_h (v + 3 rms(x) sqrt(v)) + 2 (gamma_h rms(x))^2: Chan, Golub and "
-        "LeVeque, 'Algorithms for computing the sample variance' (1983), with the constants of the kernels' updates",
+        "mean within gamma_h rms(x), variance within gamma_h (v + 3 rms(x) sqrt(v)) + 2 (gamma_h rms(x))^2: Chan, Golub "
+        "and LeVeque, 'Algorithms for computing the sample variance' (1983), with the constants of the kernels' updates",
     ),
     shapes=Shapes(
         drawn=lambda tile: matrices(tile, lambda shape: shape.dims[1]),

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 EPS = 1e-6  # the value of the Llama models; torch's default depends on the format
 F32 = element("f32")
-# Units u of f32 beside half of those of the sum: squares, mean and eps 3, a reciprocal root of 9 (sqrt and a division of
-# 2 units in the last place each, PTX ISA), two products.
+# Units u of f32 beside half of those of the sum: squares, mean and eps 3, a reciprocal root of 9 (sqrt and a division
+# of 2 units in the last place each, PTX ISA), two products.
 EXTRA = 14
 
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import torch
 
 F32 = element("f32")
-# Units u of f32 beside those of the sum: two exponentials of at most 2 units in the last place (ex2.approx; expf 1), and
-# a division of at most 2 (div.full; PTX ISA), 4 u each, a product, and the rounding of the shift of 1.
+# Units u of f32 beside those of the sum: two exponentials of at most 2 units in the last place (ex2.approx), and a
+# division of at most 2 (div.full; PTX ISA), 4 u each, a product, and one to spare for the order of the last two.
 EXTRA = 14
 
 
@@ -67,7 +67,7 @@ OPERATION = Operation(
     tolerance=Tolerance(
         bound,
         "relative 3 u (d_i + sum_j y_j d_j) + gamma_(h+14), first order as in Blanchard, Higham and Higham, "
-        "'Accurately computing the log-sum-exp and softmax functions' (2021), with the units of CUDA's approximate functions",
+        "'Accurately computing the log-sum-exp and softmax functions' (2021), with the errors of CUDA's fast functions",
     ),
     shapes=Shapes(
         drawn=lambda tile: matrices(tile, lambda shape: shape.dims[1]),
