@@ -221,7 +221,7 @@ def test_red_2_butterfly_and_tree():
 
 
 def test_ai_1_naive_matmul():
-    """ai-1 holds for what threads ask for, 0.25; a warp shares its element of a, which makes 0.4 per byte of sectors."""
+    """ai-1 holds for what threads ask for, 0.25; a warp shares its element of a, so that it is 0.4 by sectors."""
     a, b, c = numbers(64, 64), numbers(64, 64), torch.empty(64, 64)
     for record in (
         count(INTENSITY, "from_global<1>", (2, 8), (32, 8), (a, b, c, 64)),

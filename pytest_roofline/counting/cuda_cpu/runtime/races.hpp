@@ -17,7 +17,7 @@ enum AccessFlag : u32 {
 
 struct Cell {
     Stamp write, read[2];
-    u32 write_pc, read_pc;
+    u32 write_pc, read_pc[2];
     u32 split;  // index of four cells in split_cells, 0: none
     u16 tag;    // launch
     u8 write_flags, read_flags[2];
@@ -109,7 +109,7 @@ RL_HOT void note_read(Cell& c, const Thread& t, Stamp now, const Subject& s, boo
     const int slot = outdated(c.read[0], t, shared_memory) ? 0 : 1;
     c.read[slot] = now;
     c.read_flags[slot] = static_cast<u8>(s.flags);
-    c.read_pc = static_cast<u32>(s.pc);
+    c.read_pc[slot] = static_cast<u32>(s.pc);
     if (slot == 0 && c.read[1] && outdated(c.read[1], t, shared_memory)) c.read[1] = 0;
 }
 
@@ -126,7 +126,7 @@ RL_HOT void check_cell(Cell& c, const Thread& t, Stamp now, const Subject& s, u6
     for (int k = 0; k < 2; ++k) {
         if (shared_memory && c.read[k] && block_of(c.read[k]) != this_block()) c.read[k] = 0;
         if (!conflicts(t, c.read[k], s.flags, c.read_flags[k])) continue;
-        race(s, address, c.read[k], c.read_pc, "write-read race", false);
+        race(s, address, c.read[k], c.read_pc[k], "write-read race", false);
         break;
     }
     c.write = now;
