@@ -175,7 +175,7 @@ def on_torch_stream(device: torch.device) -> Iterator[Any]:
             "CUDA C++ kernels need CuPy on a GPU: pip install 'pytest-roofline[cuda13]' (cuda12 for older drivers)",
             name="cupy",
         ) from error
-    with cupy.cuda.Device(device.index), _stream(torch.cuda.current_stream(device).cuda_stream):
+    with cupy.cuda.Device(device.index), torch_stream(device.index):
         yield cupy
 
 
@@ -184,6 +184,11 @@ def _stream_handle(index: int) -> int:
     # What Triton and Inductor call for each launch; the public way makes two Python objects for it.
     read = getattr(torch._C, "_cuda_getCurrentRawStream", None)
     return int(read(index)) if read else int(torch.cuda.current_stream(index).cuda_stream)
+
+
+def torch_stream(index: int) -> Any:
+    """CuPy's object for torch's current stream on a device."""
+    return _stream(_stream_handle(index))
 
 
 class _StreamHandle:

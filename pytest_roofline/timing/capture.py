@@ -79,10 +79,9 @@ class _Captured:
         self._pools = pools  # scratch memory of a library routine must not be given to anybody else before a replay
 
     def replay(self) -> None:
-        from pytest_roofline.launch import on_torch_stream
+        from pytest_roofline.launch import torch_stream
 
-        with on_torch_stream(self._device):
-            self._graph.launch()
+        self._graph.launch(torch_stream(self._device.index))
 
 
 @contextlib.contextmanager
