@@ -4,7 +4,12 @@ import torch
 import triton
 import triton.language as tl
 
-from pytest_roofline.launch import ceil_div, require
+from pytest_roofline.l2 import persisting
+from pytest_roofline.launch import ceil_div, misalignment, require
+
+from ._blocks import PACK, Table, launch_blocks, pick
+
+TUNED: Table = ((None, 512, 4),)
 
 
 @triton.jit
@@ -17,8 +22,78 @@ def _add(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     tl.store(y_ptr + offsets, x + y, mask=inside)
 
 
+@triton.jit
+def _add_hinted(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    # The offsets are promised to be contiguous and to start at a multiple of BLOCK. It buys wide accesses where the
+    # compiler cannot see that itself; here it can, and what narrows them is the mask of a length not divisible by 16.
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    offsets = tl.max_contiguous(tl.multiple_of(offsets, BLOCK), BLOCK)
+    inside = offsets < n
+    x = tl.load(x_ptr + offsets, mask=inside)
+    y = tl.load(y_ptr + offsets, mask=inside)
+    tl.store(y_ptr + offsets, x + y, mask=inside)
+
+
+@triton.jit
+def _add_unmasked(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    # No mask: saves a comparison per access, and admits only whole blocks.
+    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets)
+    y = tl.load(y_ptr + offsets)
+    tl.store(y_ptr + offsets, x + y)
+
+
+@triton.jit
+def _add_whole_or_masked(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    # Only the last block is masked: all others have wide accesses whatever the length.
+    start = tl.program_id(0).to(tl.int64) * BLOCK
+    offsets = start + tl.arange(0, BLOCK)
+    if start + BLOCK <= n:
+        x = tl.load(x_ptr + offsets)
+        y = tl.load(y_ptr + offsets)
+        tl.store(y_ptr + offsets, x + y)
+    else:
+        inside = offsets < n
+        x = tl.load(x_ptr + offsets, mask=inside)
+        y = tl.load(y_ptr + offsets, mask=inside)
+        tl.store(y_ptr + offsets, x + y, mask=inside)
+
+
 def vector_add(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
     """``y += x`` for dense vectors of one length. Raises ``ValueError`` for anything else."""
-    require(x.shape == y.shape and x.is_contiguous() and y.is_contiguous(), "vector_add takes two dense equal vectors")
+    _require_vectors(x, y)
     if y.numel():
         _add[(ceil_div(y.numel(), block),)](x, y, y.numel(), BLOCK=block, num_warps=num_warps)
+
+
+def hinted(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
+    """As ``vector_add``, with hints about the offsets. Raises ``ValueError`` as ``vector_add`` does."""
+    _require_vectors(x, y)
+    if y.numel():
+        _add_hinted[(ceil_div(y.numel(), block),)](x, y, y.numel(), BLOCK=block, num_warps=num_warps)
+
+
+def unmasked(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
+    """Whole blocks from a 16-byte boundary on. Raises ``ValueError`` for anything else."""
+    _require_vectors(x, y)
+    whole = y.numel() % block == 0 and misalignment(x, PACK) == misalignment(y, PACK) == 0
+    require(whole, f"vector_add/unmasked takes aligned vectors of a multiple of {block} elements")
+    if y.numel():
+        _add_unmasked[(y.numel() // block,)](x, y, BLOCK=block, num_warps=num_warps)
+
+
+def tuned(x: torch.Tensor, y: torch.Tensor) -> None:
+    """Block and warps as ``TUNED`` says for the size at hand. Raises ``ValueError`` as ``vector_add`` does."""
+    _require_vectors(x, y)
+    block, num_warps = pick(TUNED, y.nbytes)
+    launch_blocks(_add_whole_or_masked, x, y, block=block, num_warps=num_warps)
+
+
+def l2_persistent(x: torch.Tensor, y: torch.Tensor) -> None:
+    """``tuned`` with ``y`` kept in L2 as far as it fits. Raises ``ValueError`` as ``vector_add`` does."""
+    with persisting(y):
+        tuned(x, y)
+
+
+def _require_vectors(x: torch.Tensor, y: torch.Tensor) -> None:
+    require(x.shape == y.shape and x.is_contiguous() and y.is_contiguous(), "vector_add takes two dense equal vectors")

@@ -4,20 +4,25 @@ from pathlib import Path
 
 import torch
 
+from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import Source, c_type, ceil_div, misalignment, require
 
-BLOCK = 256
-PACK = 16  # bytes of one vector access
+from .._packs import BLOCK, PACK, Table, launch_packs, launch_scalar, pick
 
-SCALAR = Source(Path(__file__).with_name("scalar.cu"))
-VECTORISED = Source(Path(__file__).with_name("vectorised.cu"))
+_HERE = Path(__file__).parent
+SCALAR = Source(_HERE / "scalar.cu")
+VECTORISED = Source(_HERE / "vectorised.cu")
+HINTED = Source(_HERE / "hinted.cu")
+UNMASKED = Source(_HERE / "unmasked.cu")
+TUNED_SOURCE = Source(_HERE / "tuned.cu")
+
+TUNED: Table = ((None, 256, 1),)
 
 
 def scalar(x: torch.Tensor, y: torch.Tensor) -> None:
     """``y += x``, one element per thread. Raises ``ValueError`` unless both are dense vectors of one length."""
     _require_vectors(x, y)
-    n = y.numel()
-    SCALAR.function(f"vector_add_scalar<{c_type(y)}>")((ceil_div(n, BLOCK),), (BLOCK,), (x, y, n))
+    launch_scalar(SCALAR, "vector_add_scalar", x, y)
 
 
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
@@ -25,16 +30,44 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
 
     Raises ``ValueError`` unless both are dense vectors of one length.
     """
-    if misalignment(x, PACK) != misalignment(y, PACK):
-        return scalar(x, y)
     _require_vectors(x, y)
-    n, itemsize = y.numel(), y.element_size()
-    head = min(n, -misalignment(y, PACK) % PACK // itemsize)
-    # The edges, fewer than two packs, always fit into one block.
-    threads = max((n - head) * itemsize // PACK, min(n, 1))
-    function = VECTORISED.function(f"vector_add_vectorised<{c_type(y)}>")
-    function((ceil_div(threads, BLOCK),), (BLOCK,), (x, y, n, head))
+    launch_packs(VECTORISED.function(f"vector_add_vectorised<{c_type(y)}>"), x, y)
+
+
+def hinted(x: torch.Tensor, y: torch.Tensor) -> None:
+    """``y += x`` from a 16-byte boundary on. Raises ``ValueError`` elsewhere, and as ``scalar`` does."""
+    _require_vectors(x, y)
+    _require_aligned("hinted", x, y)
+    n, width = y.numel(), PACK // y.element_size()
+    HINTED.function(f"vector_add_hinted<{width}>")((ceil_div(n, width * BLOCK),), (BLOCK,), (x, y, n))
+
+
+def unmasked(x: torch.Tensor, y: torch.Tensor) -> None:
+    """``y += x`` for whole blocks of 256 packs. Raises ``ValueError`` for anything else."""
+    _require_vectors(x, y)
+    _require_aligned("unmasked", x, y)
+    require(y.nbytes % (BLOCK * PACK) == 0, f"vector_add/unmasked takes dense multiples of {BLOCK * PACK} bytes")
+    UNMASKED.function(f"vector_add_unmasked<{c_type(y)}>")((y.nbytes // (BLOCK * PACK),), (BLOCK,), (x, y))
+
+
+def tuned(x: torch.Tensor, y: torch.Tensor) -> None:
+    """``y += x``, threads and packs per thread as ``TUNED`` says. Raises ``ValueError`` as ``scalar`` does."""
+    _require_vectors(x, y)
+    threads, unroll = pick(TUNED, y.nbytes)
+    function = TUNED_SOURCE.function(f"vector_add_tuned<{c_type(y)}, {unroll}>")
+    launch_packs(function, x, y, unroll=unroll, threads=threads)
+
+
+def l2_persistent(x: torch.Tensor, y: torch.Tensor) -> None:
+    """``tuned`` with ``y`` kept in L2 as far as it fits. Raises ``ValueError`` as ``scalar`` does."""
+    with persisting(y):
+        tuned(x, y)
 
 
 def _require_vectors(x: torch.Tensor, y: torch.Tensor) -> None:
     require(x.shape == y.shape and x.is_contiguous() and y.is_contiguous(), "vector_add takes two dense equal vectors")
+
+
+def _require_aligned(variant: str, x: torch.Tensor, y: torch.Tensor) -> None:
+    aligned = misalignment(x, PACK) == misalignment(y, PACK) == 0
+    require(aligned, f"vector_add/{variant} takes dense vectors that start at multiples of {PACK} bytes")

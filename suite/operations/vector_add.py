@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pytest_roofline.contract import (
@@ -47,6 +48,34 @@ STREAM = (
     Floor("h200", 0.65, "0.86 was measured at 16 Mi aligned f32 elements, 0.70 at misaligned f16 ones", 1 << 24),
 )
 
+BLOCKS = (256, 512, 1024, 2048, 4096, 8192)
+
+
+def whole_blocks(nbytes: int) -> Callable[[Shape, DType], str | None]:
+    def rejects(shape: Shape, dtype: DType) -> str | None:
+        itemsize = dtype.operand.itemsize
+        if shape.size and (shape.size * itemsize % nbytes or shape.offset * itemsize % 16):
+            return f"it adds whole blocks of {nbytes} bytes from a 16-byte boundary on"
+        return None
+
+    return rejects
+
+
+def misaligned(shape: Shape, dtype: DType) -> str | None:
+    shifted = shape.size and shape.offset * dtype.operand.itemsize % 16
+    return "it promises a 16-byte boundary" if shifted else None
+
+
+def block_kernel(block: int) -> Kernel:
+    return Kernel(
+        "triton",
+        f"block_{block}",
+        "kernels_triton.vector_add:vector_add",
+        ("f32",),
+        options={"block": block, "num_warps": 4},
+        tile=(block,),
+    )
+
 
 OPERATION = Operation(
     name="vector_add",
@@ -63,48 +92,73 @@ OPERATION = Operation(
     ),
     shapes=Shapes(
         drawn=lambda tile: vectors(*tile),
-        # The sizes of the overhead, L2 and device memory regimes, and one that is a multiple of nothing, misaligned.
-        sweep=("1024", "65536", "1048576", "4194304", "16777216", "100000000", "16777259.o1"),
+        # The overhead and device memory regimes; in full also L2, and one that is a multiple of nothing, misaligned.
+        sweep=("1024", "100000000"),
         representative=("16777216",),
         counted=("1024", "1000", "1024.o1", "1021.o3", "7", "0"),
-        full=("100000000.o1", "268435456"),
+        full=("65536", "1048576", "4194304", "16777259.o1", "100000000.o1", "268435456"),
     ),
     kernels=(
+        *map(block_kernel, BLOCKS),
         Kernel(
             "triton",
-            "block_1024",
-            "kernels_triton.vector_add:vector_add",
-            ("f32", "f16"),
+            "hinted",
+            "kernels_triton.vector_add:hinted",
+            ("f32",),
             options={"block": 1024, "num_warps": 4},
             tile=(1024,),
         ),
         Kernel(
             "triton",
-            "block_512",
-            "kernels_triton.vector_add:vector_add",
+            "unmasked",
+            "kernels_triton.vector_add:unmasked",
+            ("f32",),
+            options={"block": 1024, "num_warps": 4},
+            tile=(1024,),
+            rejects=whole_blocks(4096),
+        ),
+        Kernel("triton", "l2_persistent", "kernels_triton.vector_add:l2_persistent", ("f32",), tile=(1024,)),
+        Kernel(
+            "triton",
+            "tuned",
+            "kernels_triton.vector_add:tuned",
             ("f32", "f16"),
-            options={"block": 512, "num_warps": 4},
             tile=(512,),
             floors=STREAM,
             best=True,
         ),
-        Kernel("cuda", "scalar", "kernels_cuda.vector_add:scalar", ("f32", "f16"), tile=(256,)),
+        Kernel("cuda", "scalar", "kernels_cuda.vector_add:scalar", ("f32",), tile=(256,)),
+        Kernel("cuda", "vectorised", "kernels_cuda.vector_add:vectorised", ("f32",), tile=(1024,)),
+        Kernel("cuda", "hinted", "kernels_cuda.vector_add:hinted", ("f32",), tile=(1024,), rejects=misaligned),
         Kernel(
             "cuda",
-            "vectorised",
-            "kernels_cuda.vector_add:vectorised",
+            "unmasked",
+            "kernels_cuda.vector_add:unmasked",
+            ("f32",),
+            tile=(1024,),
+            rejects=whole_blocks(4096),
+        ),
+        Kernel("cuda", "l2_persistent", "kernels_cuda.vector_add:l2_persistent", ("f32",), tile=(1024,)),
+        Kernel(
+            "cuda",
+            "tuned",
+            "kernels_cuda.vector_add:tuned",
             ("f32", "f16"),
             tile=(1024,),
             floors=STREAM,
             best=True,
         ),
         Kernel("torch", "add", "suite.peers.vector_add:torch_add", ("f32",), peer=True),
-        Kernel("cupy", "add", "suite.peers.vector_add:cupy_add", ("f32",), peer=True),
     ),
     absent={
-        ("cuda", "block_1024"): "the block of a CUDA kernel is its thread count; scalar and vectorised are its rungs",
-        ("cuda", "block_512"): "the block of a CUDA kernel is its thread count; scalar and vectorised are its rungs",
-        ("triton", "scalar"): "Triton chooses elements per thread from the block and the alignment it can prove",
+        **{
+            (
+                "cuda",
+                f"block_{block}",
+            ): "the block of a CUDA kernel is its thread count; scalar, vectorised are its rungs"
+            for block in BLOCKS
+        },
+        ("triton", "scalar"): "block_256 with 4 warps is nearest: two elements per thread",
         ("triton", "vectorised"): "Triton emits 128-bit accesses itself where pointers and length are multiples of 16",
     },
 )

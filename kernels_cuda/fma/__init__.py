@@ -1,0 +1,41 @@
+"""c = a * b + c over dense f32 vectors, in CUDA C++."""
+
+from pathlib import Path
+
+import torch
+
+from pytest_roofline.launch import Source, ceil_div
+
+from .._packs import BLOCK, Table, launch_packs, pick, require_vectors
+
+_HERE = Path(__file__).parent
+SCALAR = Source(_HERE / "scalar.cu")
+VECTORISED = Source(_HERE / "vectorised.cu")
+UNROLLED = Source(_HERE / "unrolled.cu")
+
+TUNED: Table = ((None, 256, 1),)
+
+
+def scalar(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """One element per thread. Raises ``ValueError`` unless all are dense vectors of one length."""
+    require_vectors("fma", a, b, c)
+    n = c.numel()
+    SCALAR.function("fma_scalar")((ceil_div(n, BLOCK),), (BLOCK,), (a, b, c, n))
+
+
+def vectorised(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """16 bytes per thread. Raises ``ValueError`` as ``scalar`` does."""
+    require_vectors("fma", a, b, c)
+    launch_packs(VECTORISED.function("fma_vectorised"), a, b, c)
+
+
+def unrolled(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, unroll: int, threads: int) -> None:
+    """``unroll`` packs of 16 bytes per thread. Raises ``ValueError`` as ``scalar`` does."""
+    require_vectors("fma", a, b, c)
+    launch_packs(UNROLLED.function(f"fma_unrolled<{unroll}>"), a, b, c, unroll=unroll, threads=threads)
+
+
+def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """``unrolled`` as ``TUNED`` says for the size at hand. Raises ``ValueError`` as ``scalar`` does."""
+    threads, unroll = pick(TUNED, c.nbytes)
+    unrolled(a, b, c, unroll=unroll, threads=threads)

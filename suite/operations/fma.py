@@ -1,0 +1,98 @@
+"""c = a * b + c: three vectors read and one written per fused multiply-add."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_roofline.contract import (
+    Argument,
+    Bound,
+    Computed,
+    Kernel,
+    Operation,
+    Pipeline,
+    Role,
+    Shapes,
+    Tolerance,
+    Traffic,
+    Work,
+)
+from pytest_roofline.dtypes import DType
+from pytest_roofline.ids import Shape
+from pytest_roofline.shapes import vectors
+from suite.bounds import finite_magnitude, gamma
+
+if TYPE_CHECKING:
+    import torch
+
+DTYPES = ("f32",)
+
+
+def reference(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> dict[str, torch.Tensor]:
+    return {"c": a * b + c}
+
+
+def work(shape: Shape, dtype: DType) -> Work:
+    vector = shape.size * dtype.operand.itemsize
+    return Work({Pipeline.FP32: 2 * shape.size}, Traffic(read=3 * vector, write=vector))
+
+
+def bound(computed: Computed) -> dict[str, Bound]:
+    item, inputs = computed.dtype.operand, computed.inputs
+    product = finite_magnitude(inputs["a"] * inputs["b"])
+    relative = gamma(2, item.unit_roundoff)
+    absolute = relative * (product + finite_magnitude(inputs["c"])) + item.unit_roundoff * item.tiny
+    return {"c": Bound(absolute, may_overflow=product * (1 + relative) >= item.largest)}
+
+
+def triton(variant: str, block: int) -> Kernel:
+    options = {"block": block, "num_warps": 8}
+    return Kernel("triton", variant, "kernels_triton.fma:fma", DTYPES, options=options, tile=(block,))
+
+
+def cuda(unroll: int) -> Kernel:
+    options = {"unroll": unroll, "threads": 256}
+    launcher = "kernels_cuda.fma:unrolled"
+    return Kernel("cuda", f"unrolled_{unroll}", launcher, DTYPES, options=options, tile=(1024 * unroll,))
+
+
+OPERATION = Operation(
+    name="fma",
+    summary="c = a * b + c",
+    arguments=(
+        Argument("a", Role.IN, lambda dims: dims),
+        Argument("b", Role.IN, lambda dims: dims),
+        Argument("c", Role.INOUT, lambda dims: dims),
+    ),
+    reference=reference,
+    work=work,
+    tolerance=Tolerance(
+        bound,
+        "gamma_2 (|a b| + |c|), two roundings where a compiler or library does not fuse (Higham, 3.1), and half the "
+        "smallest subnormal for a product that underflows",
+    ),
+    shapes=Shapes(
+        drawn=lambda tile: vectors(*tile),
+        sweep=("134217728",),
+        representative=("16777216",),
+        counted=("4096", "1000", "1024.o1", "1021.o3", "7", "0"),
+        full=("1024", "65536", "1048576", "4194304", "16777259.o1"),
+    ),
+    kernels=(
+        # 256 threads: one element each, 16 bytes each, and 2, 4 and 8 times that.
+        triton("scalar", 256),
+        triton("vectorised", 1024),
+        triton("unrolled_2", 2048),
+        triton("unrolled_4", 4096),
+        triton("unrolled_8", 8192),
+        Kernel("triton", "tuned", "kernels_triton.fma:tuned", DTYPES, tile=(1024,), best=True),
+        Kernel("cuda", "scalar", "kernels_cuda.fma:scalar", DTYPES, tile=(256,)),
+        Kernel("cuda", "vectorised", "kernels_cuda.fma:vectorised", DTYPES, tile=(1024,)),
+        cuda(2),
+        cuda(4),
+        cuda(8),
+        Kernel("cuda", "tuned", "kernels_cuda.fma:tuned", DTYPES, tile=(1024,), best=True),
+        Kernel("torch", "addcmul", "suite.peers.fma:torch_addcmul", DTYPES, peer=True),
+    ),
+    depth=lambda dims: 2,
+)
