@@ -16,7 +16,8 @@ import functools
 import hashlib
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,11 @@ class Source:
         return self.path.read_text(encoding="utf-8")
 
     @functools.cached_property
+    def fingerprint(self) -> str:
+        """A digest of all files beside it or of this package that it includes, directly or not."""
+        return _fingerprint(self.path, self.text)
+
+    @functools.cached_property
     def cpu_module(self) -> Any:
         """The file, to run on this machine's CPU. Its launches raise :class:`cuda_cpu.CompilerMissing`."""
         return cuda_cpu.load(self.path, options=self.options)
@@ -110,7 +116,7 @@ class Function:
             if index is None or 0 in grid3:
                 values = self._checked(args)
                 if 0 not in grid3:
-                    self.source.cpu_module.function(self.name)(grid3, block3, values, shared_bytes)
+                    self._launch_on_cpu(grid3, block3, values, shared_bytes)
             elif index == torch.cuda.current_device():
                 self._launch_on_gpu(index, grid3, block3, args, shared_bytes)
             else:
@@ -149,6 +155,13 @@ class Function:
                 refuse(parameter, value)
         return tuple(v if p.pointer else signature.scalar(p, v) for p, v in zip(self.parameters, args, strict=True))
 
+    def _launch_on_cpu(self, grid: Extents, block: Extents, values: Sequence[Any], shared_bytes: int) -> None:
+        recorder = _recorder.get()
+        if recorder is not None:
+            recorder(self, grid, block, shared_bytes)
+        else:
+            self.source.cpu_module.function(self.name)(grid, block, values, shared_bytes)
+
     def _launch_on_gpu(self, index: int, grid: Extents, block: Extents, args: Sequence[Any], shared_bytes: int) -> None:
         kernel = self._kernels.get(index) or self._load(index)
         kernel.launch(grid, block, args, shared_bytes, _stream_handle(index))
@@ -158,11 +171,25 @@ class Function:
         source = self.source
         with on_torch_stream(torch.device("cuda", index)) as cupy:
             arch = f"sm_{cupy.cuda.Device(index).compute_capability}"
-            headers = _fingerprint(source.path, source.text)
+            headers = source.fingerprint
             compiled = compile_kernel(source.path, source.text, self.name, source.options, arch, headers)
             raw = cupy.RawModule(path=str(compiled.path)).get_function(compiled.symbol)
             self._kernels[index] = LoadedKernel(raw, self.parameters)
         return self._kernels[index]
+
+
+Recorder = Callable[[Function, Extents, Extents, int], None]
+_recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+
+
+@contextlib.contextmanager
+def recording(recorder: Recorder) -> Iterator[None]:
+    """Tell ``recorder`` of every launch on the CPU (function, grid, block, dynamic shared memory), executing none."""
+    token = _recorder.set(recorder)
+    try:
+        yield
+    finally:
+        _recorder.reset(token)
 
 
 @contextlib.contextmanager
