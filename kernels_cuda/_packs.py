@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 
-from pytest_roofline.launch import Function, Source, c_type, ceil_div, misalignment, require
+from pytest_roofline.launch import Source, c_type, ceil_div, misalignment, require
 
 BLOCK = 256
 PACK = 16  # bytes of one vector access
+NARROW = 1 << 31  # vectors with fewer elements are indexed with 32 bits, which small ones notice
 
-# For vectors of at most so many bytes (None: any more): threads of a block, packs of a thread.
-Table = Sequence[tuple["int | None", int, int]]
+# Threads of a block by bytes of a vector, from a sweep over 128 to 1024 threads and 1 to 8 packs per thread of copy,
+# add_one, vector_add and fma from 4 KiB to 512 MiB on an H200; no other device was measured. One pack per thread won
+# everywhere; only where the whole vector is a handful of blocks are smaller ones faster, because more SMs share it.
+FEW_THREADS, FEW_BYTES = 128, 1 << 14
 
 
 def require_vectors(name: str, *tensors: torch.Tensor) -> None:
     """Raise ``ValueError`` unless all are dense and of one shape."""
     same = all(t.shape == tensors[0].shape and t.is_contiguous() for t in tensors)
     require(same, f"{name} takes dense equal vectors")
+
+
+def best_threads(tensor: torch.Tensor) -> int:
+    """Threads of a block for a vector of that size."""
+    return FEW_THREADS if tensor.nbytes <= FEW_BYTES else BLOCK
 
 
 def head_of(*tensors: torch.Tensor) -> int:
@@ -37,16 +43,22 @@ def launch_scalar(source: Source, name: str, *tensors: torch.Tensor) -> None:
 
 
 def launch_packs(
-    function: Function, *tensors: torch.Tensor, unroll: int = 1, threads: int = BLOCK, most: int | None = None
+    source: Source,
+    name: str,
+    *tensors: torch.Tensor,
+    unroll: int | None = None,
+    threads: int = BLOCK,
+    most: int | None = None,
 ) -> None:
-    """Launch ``function(tensors..., n, head)`` with ``unroll`` packs per thread, in at most ``most`` blocks."""
-    n, head, itemsize = tensors[0].numel(), head_of(*tensors), tensors[0].element_size()
-    packs = (n - head) * itemsize // PACK
-    edges = n - packs * PACK // itemsize
-    blocks = max(ceil_div(packs, threads * unroll), ceil_div(edges, threads))
-    function((blocks if most is None else min(blocks, most),), (threads,), (*tensors, n, head))
+    """Launch ``name<T, Index>(tensors..., n, head, packs)``, or ``name<T, Index, unroll>``, in at most ``most`` blocks.
 
-
-def pick(table: Table, nbytes: int) -> tuple[int, int]:
-    """Threads and packs per thread that ``table`` gives for a vector of ``nbytes``."""
-    return next((threads, unroll) for limit, threads, unroll in table if limit is None or nbytes <= limit)
+    A thread has one item, or ``unroll``: the packs, and the elements before and after them.
+    """
+    n, head, width = tensors[0].numel(), head_of(*tensors), PACK // tensors[0].element_size()
+    packs = (n - head) // width
+    items = n - packs * (width - 1)
+    blocks = ceil_div(items, threads * (unroll or 1))
+    index = "unsigned int" if n < NARROW else "unsigned long long"
+    arguments = f"{c_type(tensors[0])}, {index}" + (f", {unroll}" if unroll else "")
+    grid = (blocks if most is None else min(blocks, most),)
+    source.function(f"{name}<{arguments}>")(grid, (threads,), (*tensors, n, head, packs))

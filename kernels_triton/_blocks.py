@@ -1,18 +1,32 @@
-"""What launchers of kernels over dense vectors share."""
+"""What kernels over dense vectors and their launchers share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
+import triton
+import triton.language as tl
 
 from pytest_roofline.launch import ceil_div, misalignment, require
 
 PACK = 16  # bytes of the widest access of one thread
+NARROW = 1 << 31  # vectors with fewer elements are indexed with 32 bits, which small ones notice
 
-# For vectors of at most so many bytes (None: any more): elements of a block, its warps.
-Table = Sequence[tuple["int | None", int, int]]
+# Warps of a program by bytes of a vector, from a sweep over 4 to 16 warps and 1 to 8 packs of 16 bytes per thread of
+# copy, add_one, vector_add and fma from 4 KiB to 512 MiB on an H200; no other device was measured. One pack per thread
+# won everywhere. Eight warps win in between; four where the vector is a handful of programs, because more SMs share it,
+# and where it fills the device for long.
+WARPS, FEW_WARPS, FEW_BYTES, MANY_BYTES = 8, 4, 1 << 14, 1 << 23
+
+
+@triton.jit
+def block_start(BLOCK: tl.constexpr, WIDE: tl.constexpr):
+    """First element of this program's block; 64 bits are slower, and needed only where program x BLOCK passes 2^31."""
+    program = tl.program_id(0)
+    if WIDE:
+        program = program.to(tl.int64)
+    return program * BLOCK
 
 
 def require_vectors(name: str, *tensors: torch.Tensor) -> None:
@@ -21,22 +35,25 @@ def require_vectors(name: str, *tensors: torch.Tensor) -> None:
     require(same, f"{name} takes dense equal vectors")
 
 
-def launch_blocks(kernel: Any, *tensors: torch.Tensor, block: int, num_warps: int) -> None:
-    """Launch ``kernel(tensors..., n, BLOCK)`` with one program per block.
+def best_block(tensor: torch.Tensor) -> tuple[int, int]:
+    """Elements of a block, one pack per thread, and warps of a program for a vector of that size."""
+    num_warps = WARPS if FEW_BYTES < tensor.nbytes <= MANY_BYTES else FEW_WARPS
+    return 32 * num_warps * PACK // tensor.element_size(), num_warps
 
-    Where all vectors start equally far past a 16-byte boundary, the elements before the next one get a program of their
-    own, in a launch of their own: Triton specialises on pointers divisible by 16, and only those give wide accesses.
+
+def launch_blocks(kernel: Any, *tensors: torch.Tensor, block: int, num_warps: int) -> None:
+    """Launch ``kernel(tensors..., n, BLOCK, WIDE, WHOLE)`` with one program per block.
+
+    ``WHOLE`` promises that no block is cut off. Where all vectors start equally far past a 16-byte boundary, the
+    elements before the next one get a launch of their own: Triton specialises on pointers divisible by 16, and only
+    those give wide accesses.
     """
     n = tensors[0].numel()
     shift = misalignment(tensors[0], PACK)
-    if shift and all(misalignment(t, PACK) == shift for t in tensors[1:]):
+    if n and shift and all(misalignment(t, PACK) == shift for t in tensors[1:]):
         head = min(n, (PACK - shift) // tensors[0].element_size())
-        kernel[(min(head, 1),)](*(t[:head] for t in tensors), head, BLOCK=PACK, num_warps=1)
+        kernel[(1,)](*(t[:head] for t in tensors), head, BLOCK=PACK, WIDE=False, WHOLE=False, num_warps=1)
         n, tensors = n - head, tuple(t[head:] for t in tensors)
     if n:
-        kernel[(ceil_div(n, block),)](*tensors, n, BLOCK=block, num_warps=num_warps)
-
-
-def pick(table: Table, nbytes: int) -> tuple[int, int]:
-    """Block and warps that ``table`` gives for a vector of ``nbytes``."""
-    return next((block, warps) for limit, block, warps in table if limit is None or nbytes <= limit)
+        grid = (ceil_div(n, block),)
+        kernel[grid](*tensors, n, BLOCK=block, WIDE=n > NARROW - block, WHOLE=n % block == 0, num_warps=num_warps)

@@ -4,21 +4,24 @@ import torch
 import triton
 import triton.language as tl
 
-from ._blocks import Table, launch_blocks, pick, require_vectors
-
-TUNED: Table = ((None, 2048, 4),)
+from ._blocks import best_block, block_start, launch_blocks, require_vectors
 
 
 @triton.jit
-def _add_one(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
-    # I/O: read x, write y. 64-bit offsets: program x BLOCK passes 2^31 on large GPUs.
-    start = tl.program_id(0).to(tl.int64) * BLOCK
+def _add_one_at(x_ptr, y_ptr, offsets, inside):
+    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside) + 1, mask=inside)
+
+
+@triton.jit
+def _add_one(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr):
+    # I/O: read x, write y.
+    # Only a block that is cut off is masked: a mask that is not constant over 16 bytes splits accesses.
+    start = block_start(BLOCK, WIDE)
     offsets = start + tl.arange(0, BLOCK)
-    if start + BLOCK <= n:  # a mask that the compiler cannot prove constant over 16 bytes would split the accesses
-        tl.store(y_ptr + offsets, tl.load(x_ptr + offsets) + 1)
+    if WHOLE or start + BLOCK <= n:
+        _add_one_at(x_ptr, y_ptr, offsets, None)
     else:
-        inside = offsets < n
-        tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside) + 1, mask=inside)
+        _add_one_at(x_ptr, y_ptr, offsets, offsets < n)
 
 
 def add_one(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
@@ -28,6 +31,6 @@ def add_one(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> 
 
 
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
-    """``add_one`` as ``TUNED`` says for the size at hand. Raises ``ValueError`` as ``add_one`` does."""
-    block, num_warps = pick(TUNED, y.nbytes)
+    """16 bytes per thread. Raises ``ValueError`` as ``add_one`` does."""
+    block, num_warps = best_block(y)
     add_one(x, y, block=block, num_warps=num_warps)

@@ -4,9 +4,7 @@ import torch
 import triton
 import triton.language as tl
 
-from ._blocks import Table, launch_blocks, pick, require_vectors
-
-TUNED: Table = ((None, 2048, 4),)
+from ._blocks import best_block, block_start, launch_blocks, require_vectors
 
 
 @triton.jit
@@ -16,43 +14,61 @@ def _rectified(x):
 
 
 @triton.jit
-def _add_one(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
-    start = tl.program_id(0).to(tl.int64) * BLOCK
-    offsets = start + tl.arange(0, BLOCK)
-    if start + BLOCK <= n:  # a mask that the compiler cannot prove constant over 16 bytes would split the accesses
-        tl.store(y_ptr + offsets, tl.load(x_ptr + offsets) + 1)
-    else:
-        inside = offsets < n
-        tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside) + 1, mask=inside)
+def _add_one_at(x_ptr, y_ptr, offsets, inside):
+    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside) + 1, mask=inside)
 
 
 @triton.jit
-def _relu(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
-    start = tl.program_id(0).to(tl.int64) * BLOCK
-    offsets = start + tl.arange(0, BLOCK)
-    if start + BLOCK <= n:
-        tl.store(y_ptr + offsets, _rectified(tl.load(x_ptr + offsets)))
-    else:
-        inside = offsets < n
-        tl.store(y_ptr + offsets, _rectified(tl.load(x_ptr + offsets, mask=inside)), mask=inside)
+def _relu_at(x_ptr, y_ptr, offsets, inside):
+    tl.store(y_ptr + offsets, _rectified(tl.load(x_ptr + offsets, mask=inside)), mask=inside)
 
 
 @triton.jit
-def _add_relu(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
-    # Fused, the sum stays in a register: half the traffic and one launch less.
-    start = tl.program_id(0).to(tl.int64) * BLOCK
+def _add_relu_at(x_ptr, y_ptr, offsets, inside):
+    # The sum stays in a register: half the traffic of the pair and one launch less.
+    tl.store(y_ptr + offsets, _rectified(tl.load(x_ptr + offsets, mask=inside) + 1), mask=inside)
+
+
+@triton.jit
+def _add_one(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr):
+    # I/O: read x, write y.
+    # Only a block that is cut off is masked: a mask that is not constant over 16 bytes splits accesses.
+    start = block_start(BLOCK, WIDE)
     offsets = start + tl.arange(0, BLOCK)
-    if start + BLOCK <= n:
-        tl.store(y_ptr + offsets, _rectified(tl.load(x_ptr + offsets) + 1))
+    if WHOLE or start + BLOCK <= n:
+        _add_one_at(x_ptr, y_ptr, offsets, None)
     else:
-        inside = offsets < n
-        tl.store(y_ptr + offsets, _rectified(tl.load(x_ptr + offsets, mask=inside) + 1), mask=inside)
+        _add_one_at(x_ptr, y_ptr, offsets, offsets < n)
+
+
+@triton.jit
+def _relu(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr):
+    # I/O: read x, write y.
+    # Only a block that is cut off is masked: a mask that is not constant over 16 bytes splits accesses.
+    start = block_start(BLOCK, WIDE)
+    offsets = start + tl.arange(0, BLOCK)
+    if WHOLE or start + BLOCK <= n:
+        _relu_at(x_ptr, y_ptr, offsets, None)
+    else:
+        _relu_at(x_ptr, y_ptr, offsets, offsets < n)
+
+
+@triton.jit
+def _add_relu(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr):
+    # I/O: read x, write y.
+    # Only a block that is cut off is masked: a mask that is not constant over 16 bytes splits accesses.
+    start = block_start(BLOCK, WIDE)
+    offsets = start + tl.arange(0, BLOCK)
+    if WHOLE or start + BLOCK <= n:
+        _add_relu_at(x_ptr, y_ptr, offsets, None)
+    else:
+        _add_relu_at(x_ptr, y_ptr, offsets, offsets < n)
 
 
 def unfused(x: torch.Tensor, y: torch.Tensor, *, sums: torch.Tensor) -> None:
     """``sums = x + 1``, then ``y = relu(sums)``. Raises ``ValueError`` unless all are dense vectors of one length."""
     require_vectors("add_relu", x, y, sums)
-    block, num_warps = pick(TUNED, y.nbytes)
+    block, num_warps = best_block(y)
     launch_blocks(_add_one, x, sums, block=block, num_warps=num_warps)
     launch_blocks(_relu, sums, y, block=block, num_warps=num_warps)
 
@@ -64,6 +80,6 @@ def add_relu(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) ->
 
 
 def fused(x: torch.Tensor, y: torch.Tensor) -> None:
-    """``add_relu`` as ``TUNED`` says for the size at hand. Raises ``ValueError`` as ``add_relu`` does."""
-    block, num_warps = pick(TUNED, y.nbytes)
+    """Fused, 16 bytes per thread. Raises ``ValueError`` as ``add_relu`` does."""
+    block, num_warps = best_block(y)
     add_relu(x, y, block=block, num_warps=num_warps)

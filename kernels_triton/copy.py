@@ -7,21 +7,24 @@ import triton.language as tl
 from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import ceil_div
 
-from ._blocks import Table, launch_blocks, pick, require_vectors
-
-TUNED: Table = ((None, 2048, 4),)
+from ._blocks import best_block, block_start, launch_blocks, require_vectors
 
 
 @triton.jit
-def _copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
-    # I/O: read x, write y. 64-bit offsets: program x BLOCK passes 2^31 on large GPUs.
-    start = tl.program_id(0).to(tl.int64) * BLOCK
+def _copy_at(x_ptr, y_ptr, offsets, inside):
+    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside), mask=inside)
+
+
+@triton.jit
+def _copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr):
+    # I/O: read x, write y.
+    # Only a block that is cut off is masked: a mask that is not constant over 16 bytes splits accesses.
+    start = block_start(BLOCK, WIDE)
     offsets = start + tl.arange(0, BLOCK)
-    if start + BLOCK <= n:  # a mask that the compiler cannot prove constant over 16 bytes would split the accesses
-        tl.store(y_ptr + offsets, tl.load(x_ptr + offsets))
+    if WHOLE or start + BLOCK <= n:
+        _copy_at(x_ptr, y_ptr, offsets, None)
     else:
-        inside = offsets < n
-        tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside), mask=inside)
+        _copy_at(x_ptr, y_ptr, offsets, offsets < n)
 
 
 @triton.jit
@@ -31,16 +34,21 @@ def _copy_grid_stride(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     for start in range(first, n, tl.num_programs(0).to(tl.int64) * BLOCK):
         offsets = start + tl.arange(0, BLOCK)
         if start + BLOCK <= n:
-            tl.store(y_ptr + offsets, tl.load(x_ptr + offsets))
+            _copy_at(x_ptr, y_ptr, offsets, None)
         else:
-            inside = offsets < n
-            tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside), mask=inside)
+            _copy_at(x_ptr, y_ptr, offsets, offsets < n)
 
 
 def copy(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
     """One program per ``block`` elements. Raises ``ValueError`` unless both are dense vectors of one length."""
     require_vectors("copy", x, y)
     launch_blocks(_copy, x, y, block=block, num_warps=num_warps)
+
+
+def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
+    """16 bytes per thread. Raises ``ValueError`` as ``copy`` does."""
+    block, num_warps = best_block(y)
+    copy(x, y, block=block, num_warps=num_warps)
 
 
 def grid_stride(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int, programs: int) -> None:
@@ -51,13 +59,7 @@ def grid_stride(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int,
         _copy_grid_stride[grid](x, y, y.numel(), BLOCK=block, num_warps=num_warps)
 
 
-def tuned(x: torch.Tensor, y: torch.Tensor) -> None:
-    """``copy`` as ``TUNED`` says for the size at hand. Raises ``ValueError`` as ``copy`` does."""
-    block, num_warps = pick(TUNED, y.nbytes)
-    copy(x, y, block=block, num_warps=num_warps)
-
-
 def l2_persistent(x: torch.Tensor, y: torch.Tensor) -> None:
-    """``tuned`` with ``y`` kept in L2 as far as it fits. Raises ``ValueError`` as ``copy`` does."""
+    """``vectorised`` with ``y`` kept in L2 as far as it fits. Raises ``ValueError`` as ``copy`` does."""
     with persisting(y):
-        tuned(x, y)
+        vectorised(x, y)

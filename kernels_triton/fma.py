@@ -4,27 +4,27 @@ import torch
 import triton
 import triton.language as tl
 
-from ._blocks import Table, launch_blocks, pick, require_vectors
-
-TUNED: Table = ((None, 2048, 4),)
+from ._blocks import best_block, block_start, launch_blocks, require_vectors
 
 
 @triton.jit
-def _fma(a_ptr, b_ptr, c_ptr, n, BLOCK: tl.constexpr):
-    # I/O: read a, b and c, write c. 64-bit offsets: program x BLOCK passes 2^31 on large GPUs.
-    start = tl.program_id(0).to(tl.int64) * BLOCK
+def _fma_at(a_ptr, b_ptr, c_ptr, offsets, inside):
+    a = tl.load(a_ptr + offsets, mask=inside)
+    b = tl.load(b_ptr + offsets, mask=inside)
+    c = tl.load(c_ptr + offsets, mask=inside)
+    tl.store(c_ptr + offsets, tl.fma(a, b, c), mask=inside)
+
+
+@triton.jit
+def _fma(a_ptr, b_ptr, c_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr):
+    # I/O: read a, b and c, write c.
+    # Only a block that is cut off is masked: a mask that is not constant over 16 bytes splits accesses.
+    start = block_start(BLOCK, WIDE)
     offsets = start + tl.arange(0, BLOCK)
-    if start + BLOCK <= n:  # a mask that the compiler cannot prove constant over 16 bytes would split the accesses
-        a = tl.load(a_ptr + offsets)
-        b = tl.load(b_ptr + offsets)
-        c = tl.load(c_ptr + offsets)
-        tl.store(c_ptr + offsets, tl.fma(a, b, c))
+    if WHOLE or start + BLOCK <= n:
+        _fma_at(a_ptr, b_ptr, c_ptr, offsets, None)
     else:
-        inside = offsets < n
-        a = tl.load(a_ptr + offsets, mask=inside)
-        b = tl.load(b_ptr + offsets, mask=inside)
-        c = tl.load(c_ptr + offsets, mask=inside)
-        tl.store(c_ptr + offsets, tl.fma(a, b, c), mask=inside)
+        _fma_at(a_ptr, b_ptr, c_ptr, offsets, offsets < n)
 
 
 def fma(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, block: int, num_warps: int) -> None:
@@ -33,7 +33,7 @@ def fma(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, block: int, num_wa
     launch_blocks(_fma, a, b, c, block=block, num_warps=num_warps)
 
 
-def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
-    """``fma`` as ``TUNED`` says for the size at hand. Raises ``ValueError`` as ``fma`` does."""
-    block, num_warps = pick(TUNED, c.nbytes)
+def vectorised(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """16 bytes per thread. Raises ``ValueError`` as ``fma`` does."""
+    block, num_warps = best_block(c)
     fma(a, b, c, block=block, num_warps=num_warps)

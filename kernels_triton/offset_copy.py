@@ -6,20 +6,24 @@ import triton.language as tl
 
 from pytest_roofline.launch import ceil_div
 
-from ._blocks import require_vectors
+from ._blocks import NARROW, block_start, require_vectors
 
 
 @triton.jit
-def _offset_copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+def _offset_copy_at(x_ptr, y_ptr, offsets, inside):
+    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside), mask=inside)
+
+
+@triton.jit
+def _offset_copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr):
     # Triton specialises on pointers divisible by 16: off a boundary the loads become four bytes wide, and the stores
     # with them, because both share one layout.
-    start = tl.program_id(0).to(tl.int64) * BLOCK
+    start = block_start(BLOCK, WIDE)
     offsets = start + tl.arange(0, BLOCK)
-    if start + BLOCK <= n:  # a mask that the compiler cannot prove constant over 16 bytes would split the accesses
-        tl.store(y_ptr + offsets, tl.load(x_ptr + offsets))
+    if start + BLOCK <= n:
+        _offset_copy_at(x_ptr, y_ptr, offsets, None)
     else:
-        inside = offsets < n
-        tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside), mask=inside)
+        _offset_copy_at(x_ptr, y_ptr, offsets, offsets < n)
 
 
 def scalar(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
@@ -27,4 +31,5 @@ def scalar(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> N
     require_vectors("offset_copy", x, y)
     n = y.numel()
     if n:
-        _offset_copy[(ceil_div(n, block),)](x, y, n, BLOCK=block, num_warps=num_warps)
+        grid = (ceil_div(n, block),)
+        _offset_copy[grid](x, y, n, BLOCK=block, WIDE=n > NARROW - block, num_warps=num_warps)

@@ -7,9 +7,7 @@ import triton.language as tl
 from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import ceil_div, misalignment, require
 
-from ._blocks import PACK, Table, launch_blocks, pick
-
-TUNED: Table = ((None, 512, 4),)
+from ._blocks import PACK, best_block, block_start, launch_blocks
 
 
 @triton.jit
@@ -44,19 +42,21 @@ def _add_unmasked(x_ptr, y_ptr, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def _add_whole_or_masked(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
-    # Only the last block is masked: all others have wide accesses whatever the length.
-    start = tl.program_id(0).to(tl.int64) * BLOCK
+def _add_at(x_ptr, y_ptr, offsets, inside):
+    x = tl.load(x_ptr + offsets, mask=inside)
+    y = tl.load(y_ptr + offsets, mask=inside)
+    tl.store(y_ptr + offsets, x + y, mask=inside)
+
+
+@triton.jit
+def _add_vectorised(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr):
+    # Only a block that is cut off is masked: all others have wide accesses whatever the length.
+    start = block_start(BLOCK, WIDE)
     offsets = start + tl.arange(0, BLOCK)
-    if start + BLOCK <= n:
-        x = tl.load(x_ptr + offsets)
-        y = tl.load(y_ptr + offsets)
-        tl.store(y_ptr + offsets, x + y)
+    if WHOLE or start + BLOCK <= n:
+        _add_at(x_ptr, y_ptr, offsets, None)
     else:
-        inside = offsets < n
-        x = tl.load(x_ptr + offsets, mask=inside)
-        y = tl.load(y_ptr + offsets, mask=inside)
-        tl.store(y_ptr + offsets, x + y, mask=inside)
+        _add_at(x_ptr, y_ptr, offsets, offsets < n)
 
 
 def vector_add(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
@@ -82,17 +82,17 @@ def unmasked(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) ->
         _add_unmasked[(y.numel() // block,)](x, y, BLOCK=block, num_warps=num_warps)
 
 
-def tuned(x: torch.Tensor, y: torch.Tensor) -> None:
-    """Block and warps as ``TUNED`` says for the size at hand. Raises ``ValueError`` as ``vector_add`` does."""
+def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
+    """16 bytes per thread. Raises ``ValueError`` as ``vector_add`` does."""
     _require_vectors(x, y)
-    block, num_warps = pick(TUNED, y.nbytes)
-    launch_blocks(_add_whole_or_masked, x, y, block=block, num_warps=num_warps)
+    block, num_warps = best_block(y)
+    launch_blocks(_add_vectorised, x, y, block=block, num_warps=num_warps)
 
 
 def l2_persistent(x: torch.Tensor, y: torch.Tensor) -> None:
-    """``tuned`` with ``y`` kept in L2 as far as it fits. Raises ``ValueError`` as ``vector_add`` does."""
+    """``vectorised`` with ``y`` kept in L2 as far as it fits. Raises ``ValueError`` as ``vector_add`` does."""
     with persisting(y):
-        tuned(x, y)
+        vectorised(x, y)
 
 
 def _require_vectors(x: torch.Tensor, y: torch.Tensor) -> None:

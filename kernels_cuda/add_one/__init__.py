@@ -4,15 +4,13 @@ from pathlib import Path
 
 import torch
 
-from pytest_roofline.launch import Source, c_type
+from pytest_roofline.launch import Source
 
-from .._packs import Table, launch_packs, launch_scalar, pick, require_vectors
+from .._packs import best_threads, launch_packs, launch_scalar, require_vectors
 
 _HERE = Path(__file__).parent
 SCALAR = Source(_HERE / "scalar.cu")
 VECTORISED = Source(_HERE / "vectorised.cu")
-
-TUNED: Table = ((None, 256, 1),)
 
 
 def scalar(x: torch.Tensor, y: torch.Tensor) -> None:
@@ -22,8 +20,6 @@ def scalar(x: torch.Tensor, y: torch.Tensor) -> None:
 
 
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
-    """Packs of 16 bytes, threads and packs per thread as ``TUNED`` says. Raises ``ValueError`` as ``scalar`` does."""
+    """16 bytes per thread. Raises ``ValueError`` as ``scalar`` does."""
     require_vectors("add_one", x, y)
-    threads, unroll = pick(TUNED, y.nbytes)
-    function = VECTORISED.function(f"add_one_vectorised<{c_type(y)}, {unroll}>")
-    launch_packs(function, x, y, unroll=unroll, threads=threads)
+    launch_packs(VECTORISED, "add_one_vectorised", x, y, threads=best_threads(y))

@@ -4,24 +4,21 @@ from pathlib import Path
 
 import torch
 
-from pytest_roofline.launch import Source, c_type
+from pytest_roofline.launch import Source
 
-from .._packs import Table, launch_packs, launch_scalar, pick, require_vectors
+from .._packs import best_threads, launch_packs, launch_scalar, require_vectors
 
 _HERE = Path(__file__).parent
 UNFUSED = Source(_HERE / "unfused.cu")
 FUSED = Source(_HERE / "fused.cu")
 
-TUNED: Table = ((None, 256, 1),)
-
 
 def unfused(x: torch.Tensor, y: torch.Tensor, *, sums: torch.Tensor) -> None:
     """``sums = x + 1``, then ``y = relu(sums)``. Raises ``ValueError`` unless all are dense vectors of one length."""
     require_vectors("add_relu", x, y, sums)
-    threads, unroll = pick(TUNED, y.nbytes)
-    for half, source, target in (("sum", x, sums), ("relu", sums, y)):
-        function = UNFUSED.function(f"add_relu_unfused_{half}<{c_type(y)}, {unroll}>")
-        launch_packs(function, source, target, unroll=unroll, threads=threads)
+    threads = best_threads(y)
+    launch_packs(UNFUSED, "add_relu_unfused_sum", x, sums, threads=threads)
+    launch_packs(UNFUSED, "add_relu_unfused_relu", sums, y, threads=threads)
 
 
 def fused_scalar(x: torch.Tensor, y: torch.Tensor) -> None:
@@ -31,8 +28,6 @@ def fused_scalar(x: torch.Tensor, y: torch.Tensor) -> None:
 
 
 def fused(x: torch.Tensor, y: torch.Tensor) -> None:
-    """Packs of 16 bytes, threads and packs per thread as ``TUNED`` says. Raises ``ValueError`` as ``fused_scalar``."""
+    """16 bytes per thread. Raises ``ValueError`` as ``fused_scalar`` does."""
     require_vectors("add_relu", x, y)
-    threads, unroll = pick(TUNED, y.nbytes)
-    function = FUSED.function(f"add_relu_fused<{c_type(y)}, {unroll}>")
-    launch_packs(function, x, y, unroll=unroll, threads=threads)
+    launch_packs(FUSED, "add_relu_fused", x, y, threads=best_threads(y))

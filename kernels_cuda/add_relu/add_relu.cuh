@@ -15,24 +15,16 @@ struct Relu {
     __device__ T operator()(T x) const { return x <= T(0.0f) ? T(0.0f) : x; }
 };
 
-// y = f(x), UNROLL packs per thread.
-template <typename T, int UNROLL, typename F>
-__device__ void stream(const T* __restrict__ x, T* __restrict__ y, long long n, long long head, F f) {
-    const uint4* x_packs = packs_from(x + head);
-    uint4* y_packs = packs_from(y + head);
-    for_packs<UNROLL>(
-        (n - head) / WIDTH<T>,
-        [&](long long i) {
-            uint4 loaded[UNROLL];
-#pragma unroll
-            for (int u = 0; u < UNROLL; ++u) {
-                loaded[u] = x_packs[i + u * static_cast<int>(blockDim.x)];
-            }
-#pragma unroll
-            for (int u = 0; u < UNROLL; ++u) {
-                y_packs[i + u * static_cast<int>(blockDim.x)] = map_pack<T>(loaded[u], f);
-            }
-        },
-        [&](long long i) { y_packs[i] = map_pack<T>(x_packs[i], f); });
-    for_edges<T>(n, head, [&](long long e) { y[e] = f(x[e]); });
+template <typename T>
+struct AddRelu {
+    __device__ T operator()(T x) const { return Relu<T>()(AddOne<T>()(x)); }
+};
+
+// y = f(x), 16 bytes per thread.
+template <typename T, typename Index, typename F>
+__device__ void stream(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs, F f) {
+    for_own_item<T>(
+        n, head, packs,                                                                       //
+        [&](Index i) { packs_from(y + head)[i] = map_pack<T>(packs_from(x + head)[i], f); },  //
+        [&](Index e) { y[e] = f(x[e]); });
 }

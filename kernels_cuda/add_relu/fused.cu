@@ -6,11 +6,11 @@ template <typename T>
 __global__ void add_relu_fused_scalar(const T* __restrict__ x, T* __restrict__ y, long long n) {
     const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < n) {
-        y[i] = Relu<T>()(AddOne<T>()(x[i]));
+        y[i] = AddRelu<T>()(x[i]);
     }
 }
 
-template <typename T, int UNROLL>
-__global__ void add_relu_fused(const T* __restrict__ x, T* __restrict__ y, long long n, long long head) {
-    stream<T, UNROLL>(x, y, n, head, [](T value) { return Relu<T>()(AddOne<T>()(value)); });
+template <typename T, typename Index>
+__global__ void add_relu_fused(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
+    stream(x, y, n, head, packs, AddRelu<T>());
 }

@@ -2,12 +2,12 @@
 
 #include "add_relu.cuh"
 
-template <typename T, int UNROLL>
-__global__ void add_relu_unfused_sum(const T* __restrict__ x, T* __restrict__ sums, long long n, long long head) {
-    stream<T, UNROLL>(x, sums, n, head, AddOne<T>());
+template <typename T, typename Index>
+__global__ void add_relu_unfused_sum(const T* __restrict__ x, T* __restrict__ sums, Index n, Index head, Index packs) {
+    stream(x, sums, n, head, packs, AddOne<T>());
 }
 
-template <typename T, int UNROLL>
-__global__ void add_relu_unfused_relu(const T* __restrict__ sums, T* __restrict__ y, long long n, long long head) {
-    stream<T, UNROLL>(sums, y, n, head, Relu<T>());
+template <typename T, typename Index>
+__global__ void add_relu_unfused_relu(const T* __restrict__ sums, T* __restrict__ y, Index n, Index head, Index packs) {
+    stream(sums, y, n, head, packs, Relu<T>());
 }

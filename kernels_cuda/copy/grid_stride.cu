@@ -3,12 +3,13 @@
 
 #include "../_packs.cuh"
 
-template <typename T>
-__global__ void copy_grid_stride(const T* __restrict__ x, T* __restrict__ y, long long n, long long head) {
-    const long long threads = static_cast<long long>(gridDim.x) * blockDim.x;
-    const long long packs = (n - head) / WIDTH<T>;
-    for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < packs; i += threads) {
-        packs_from(y + head)[i] = packs_from(x + head)[i];
+template <typename T, typename Index>
+__global__ void copy_grid_stride(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
+    const Index items = n - packs * (WIDTH<T> - 1);
+    for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; i < items; i += gridDim.x * blockDim.x) {
+        for_item<T>(
+            i, n, head, packs,                                                    //
+            [&](Index p) { packs_from(y + head)[p] = packs_from(x + head)[p]; },  //
+            [&](Index e) { y[e] = x[e]; });
     }
-    for_edges<T>(n, head, [&](long long e) { y[e] = x[e]; });
 }

@@ -3,11 +3,10 @@
 
 #include "../_packs.cuh"
 
-template <typename T>
-__global__ void copy_vectorised(const T* __restrict__ x, T* __restrict__ y, long long n, long long head) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i < (n - head) / WIDTH<T>) {
-        packs_from(y + head)[i] = packs_from(x + head)[i];
-    }
-    for_edges<T>(n, head, [&](long long e) { y[e] = x[e]; });
+template <typename T, typename Index>
+__global__ void copy_vectorised(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
+    for_own_item<T>(
+        n, head, packs,                                                       //
+        [&](Index i) { packs_from(y + head)[i] = packs_from(x + head)[i]; },  //
+        [&](Index e) { y[e] = x[e]; });
 }

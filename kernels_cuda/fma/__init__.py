@@ -6,14 +6,12 @@ import torch
 
 from pytest_roofline.launch import Source, ceil_div
 
-from .._packs import BLOCK, Table, launch_packs, pick, require_vectors
+from .._packs import BLOCK, best_threads, launch_packs, require_vectors
 
 _HERE = Path(__file__).parent
 SCALAR = Source(_HERE / "scalar.cu")
 VECTORISED = Source(_HERE / "vectorised.cu")
 UNROLLED = Source(_HERE / "unrolled.cu")
-
-TUNED: Table = ((None, 256, 1),)
 
 
 def scalar(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
@@ -26,16 +24,10 @@ def scalar(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
 def vectorised(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``scalar`` does."""
     require_vectors("fma", a, b, c)
-    launch_packs(VECTORISED.function("fma_vectorised"), a, b, c)
+    launch_packs(VECTORISED, "fma_vectorised", a, b, c, threads=best_threads(c))
 
 
-def unrolled(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, unroll: int, threads: int) -> None:
+def unrolled(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, unroll: int) -> None:
     """``unroll`` packs of 16 bytes per thread. Raises ``ValueError`` as ``scalar`` does."""
     require_vectors("fma", a, b, c)
-    launch_packs(UNROLLED.function(f"fma_unrolled<{unroll}>"), a, b, c, unroll=unroll, threads=threads)
-
-
-def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
-    """``unrolled`` as ``TUNED`` says for the size at hand. Raises ``ValueError`` as ``scalar`` does."""
-    threads, unroll = pick(TUNED, c.nbytes)
-    unrolled(a, b, c, unroll=unroll, threads=threads)
+    launch_packs(UNROLLED, "fma_unrolled", a, b, c, unroll=unroll)

@@ -1,29 +1,30 @@
 // c = a * b + c, UNROLL packs per thread, all loaded before the first is used: UNROLL times the bytes in flight per
-// thread for the same number of warps (Little's law), and UNROLL times fewer blocks.
+// thread for the same number of warps (Little's law), and UNROLL times fewer blocks. With three streams to read, 8 packs
+// are 96 registers, which halves the warps that fit.
 
 #include "fma.cuh"
 
-template <int UNROLL>
-__global__ void fma_unrolled(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
-                             long long n, long long head) {
+template <typename T, typename Index, int UNROLL>
+__global__ void fma_unrolled(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, Index n, Index head,
+                             Index packs) {
     const uint4* a_packs = packs_from(a + head);
     const uint4* b_packs = packs_from(b + head);
     uint4* c_packs = packs_from(c + head);
-    for_packs<UNROLL>(
-        (n - head) / WIDTH<float>,
-        [&](long long i) {
+    for_own_items<T, UNROLL>(
+        n, head, packs,
+        [&](Index first) {
             uint4 a_loaded[UNROLL], b_loaded[UNROLL], c_loaded[UNROLL];
 #pragma unroll
             for (int u = 0; u < UNROLL; ++u) {
-                a_loaded[u] = a_packs[i + u * static_cast<int>(blockDim.x)];
-                b_loaded[u] = b_packs[i + u * static_cast<int>(blockDim.x)];
-                c_loaded[u] = c_packs[i + u * static_cast<int>(blockDim.x)];
+                a_loaded[u] = a_packs[first + u * blockDim.x];
+                b_loaded[u] = b_packs[first + u * blockDim.x];
+                c_loaded[u] = c_packs[first + u * blockDim.x];
             }
 #pragma unroll
             for (int u = 0; u < UNROLL; ++u) {
-                c_packs[i + u * static_cast<int>(blockDim.x)] = fma_pack(a_loaded[u], b_loaded[u], c_loaded[u]);
+                c_packs[first + u * blockDim.x] = fma_pack(a_loaded[u], b_loaded[u], c_loaded[u]);
             }
         },
-        [&](long long i) { c_packs[i] = fma_pack(a_packs[i], b_packs[i], c_packs[i]); });
-    for_edges<float>(n, head, [&](long long e) { c[e] = fmaf(a[e], b[e], c[e]); });
+        [&](Index i) { c_packs[i] = fma_pack(a_packs[i], b_packs[i], c_packs[i]); },
+        [&](Index e) { c[e] = fmaf(a[e], b[e], c[e]); });
 }

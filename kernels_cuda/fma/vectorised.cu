@@ -2,12 +2,14 @@
 
 #include "fma.cuh"
 
-__global__ void fma_vectorised(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
-                               long long n, long long head) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i < (n - head) / WIDTH<float>) {
-        uint4* c_pack = packs_from(c + head) + i;
-        *c_pack = fma_pack(packs_from(a + head)[i], packs_from(b + head)[i], *c_pack);
-    }
-    for_edges<float>(n, head, [&](long long e) { c[e] = fmaf(a[e], b[e], c[e]); });
+template <typename T, typename Index>
+__global__ void fma_vectorised(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, Index n, Index head,
+                               Index packs) {
+    for_own_item<T>(
+        n, head, packs,
+        [&](Index i) {
+            uint4* c_pack = packs_from(c + head) + i;
+            *c_pack = fma_pack(packs_from(a + head)[i], packs_from(b + head)[i], *c_pack);
+        },
+        [&](Index e) { c[e] = fmaf(a[e], b[e], c[e]); });
 }

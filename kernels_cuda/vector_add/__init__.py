@@ -7,16 +7,13 @@ import torch
 from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import Source, c_type, ceil_div, misalignment, require
 
-from .._packs import BLOCK, PACK, Table, launch_packs, launch_scalar, pick
+from .._packs import BLOCK, PACK, best_threads, launch_packs, launch_scalar
 
 _HERE = Path(__file__).parent
 SCALAR = Source(_HERE / "scalar.cu")
 VECTORISED = Source(_HERE / "vectorised.cu")
 HINTED = Source(_HERE / "hinted.cu")
 UNMASKED = Source(_HERE / "unmasked.cu")
-TUNED_SOURCE = Source(_HERE / "tuned.cu")
-
-TUNED: Table = ((None, 256, 1),)
 
 
 def scalar(x: torch.Tensor, y: torch.Tensor) -> None:
@@ -31,7 +28,7 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     Raises ``ValueError`` unless both are dense vectors of one length.
     """
     _require_vectors(x, y)
-    launch_packs(VECTORISED.function(f"vector_add_vectorised<{c_type(y)}>"), x, y)
+    launch_packs(VECTORISED, "vector_add_vectorised", x, y, threads=best_threads(y))
 
 
 def hinted(x: torch.Tensor, y: torch.Tensor) -> None:
@@ -50,18 +47,10 @@ def unmasked(x: torch.Tensor, y: torch.Tensor) -> None:
     UNMASKED.function(f"vector_add_unmasked<{c_type(y)}>")((y.nbytes // (BLOCK * PACK),), (BLOCK,), (x, y))
 
 
-def tuned(x: torch.Tensor, y: torch.Tensor) -> None:
-    """``y += x``, threads and packs per thread as ``TUNED`` says. Raises ``ValueError`` as ``scalar`` does."""
-    _require_vectors(x, y)
-    threads, unroll = pick(TUNED, y.nbytes)
-    function = TUNED_SOURCE.function(f"vector_add_tuned<{c_type(y)}, {unroll}>")
-    launch_packs(function, x, y, unroll=unroll, threads=threads)
-
-
 def l2_persistent(x: torch.Tensor, y: torch.Tensor) -> None:
-    """``tuned`` with ``y`` kept in L2 as far as it fits. Raises ``ValueError`` as ``scalar`` does."""
+    """``vectorised`` with ``y`` kept in L2 as far as it fits. Raises ``ValueError`` as ``scalar`` does."""
     with persisting(y):
-        tuned(x, y)
+        vectorised(x, y)
 
 
 def _require_vectors(x: torch.Tensor, y: torch.Tensor) -> None:

@@ -49,9 +49,8 @@ def triton(variant: str, block: int, num_warps: int = 8) -> Kernel:
 
 
 def cuda(unroll: int) -> Kernel:
-    options = {"unroll": unroll, "threads": 256}
     launcher = "kernels_cuda.copy:unrolled"
-    return Kernel("cuda", f"unrolled_{unroll}", launcher, RUNG, options=options, tile=(1024 * unroll,))
+    return Kernel("cuda", f"unrolled_{unroll}", launcher, RUNG, options={"unroll": unroll}, tile=(1024 * unroll,))
 
 
 OPERATION = Operation(
@@ -74,7 +73,7 @@ OPERATION = Operation(
     kernels=(
         # 256 threads: one element each, 16 bytes each, and 2, 4 and 8 times that.
         triton("scalar", 256),
-        triton("vectorised", 1024),
+        Kernel("triton", "vectorised", "kernels_triton.copy:vectorised", DTYPES, tile=(1024,), best=True),
         Kernel(
             "triton",
             "grid_stride",
@@ -87,9 +86,8 @@ OPERATION = Operation(
         triton("unrolled_4", 4096),
         triton("unrolled_8", 8192),
         Kernel("triton", "l2_persistent", "kernels_triton.copy:l2_persistent", RUNG, tile=(1024,)),
-        Kernel("triton", "tuned", "kernels_triton.copy:tuned", DTYPES, tile=(1024,), best=True),
         Kernel("cuda", "scalar", "kernels_cuda.copy:scalar", RUNG, tile=(256,)),
-        Kernel("cuda", "vectorised", "kernels_cuda.copy:vectorised", RUNG, tile=(1024,)),
+        Kernel("cuda", "vectorised", "kernels_cuda.copy:vectorised", DTYPES, tile=(1024,), best=True),
         Kernel(
             "cuda",
             "grid_stride",
@@ -102,7 +100,6 @@ OPERATION = Operation(
         cuda(4),
         cuda(8),
         Kernel("cuda", "l2_persistent", "kernels_cuda.copy:l2_persistent", RUNG, tile=(1024,)),
-        Kernel("cuda", "tuned", "kernels_cuda.copy:tuned", DTYPES, tile=(1024,), best=True),
         Kernel("torch", "copy", "suite.peers.copy:torch_copy", RUNG, peer=True),
         Kernel("cupy", "copy", "suite.peers.copy:cupy_copy", RUNG, peer=True),
         Kernel("driver", "memcpy", "suite.peers.copy:memcpy", RUNG, peer=True),

@@ -51,9 +51,8 @@ def triton(variant: str, block: int) -> Kernel:
 
 
 def cuda(unroll: int) -> Kernel:
-    options = {"unroll": unroll, "threads": 256}
     launcher = "kernels_cuda.fma:unrolled"
-    return Kernel("cuda", f"unrolled_{unroll}", launcher, DTYPES, options=options, tile=(1024 * unroll,))
+    return Kernel("cuda", f"unrolled_{unroll}", launcher, DTYPES, options={"unroll": unroll}, tile=(1024 * unroll,))
 
 
 OPERATION = Operation(
@@ -81,17 +80,15 @@ OPERATION = Operation(
     kernels=(
         # 256 threads: one element each, 16 bytes each, and 2, 4 and 8 times that.
         triton("scalar", 256),
-        triton("vectorised", 1024),
+        Kernel("triton", "vectorised", "kernels_triton.fma:vectorised", DTYPES, tile=(1024,), best=True),
         triton("unrolled_2", 2048),
         triton("unrolled_4", 4096),
         triton("unrolled_8", 8192),
-        Kernel("triton", "tuned", "kernels_triton.fma:tuned", DTYPES, tile=(1024,), best=True),
         Kernel("cuda", "scalar", "kernels_cuda.fma:scalar", DTYPES, tile=(256,)),
-        Kernel("cuda", "vectorised", "kernels_cuda.fma:vectorised", DTYPES, tile=(1024,)),
+        Kernel("cuda", "vectorised", "kernels_cuda.fma:vectorised", DTYPES, tile=(1024,), best=True),
         cuda(2),
         cuda(4),
         cuda(8),
-        Kernel("cuda", "tuned", "kernels_cuda.fma:tuned", DTYPES, tile=(1024,), best=True),
         Kernel("torch", "addcmul", "suite.peers.fma:torch_addcmul", DTYPES, peer=True),
     ),
     depth=lambda dims: 2,

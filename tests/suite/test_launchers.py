@@ -40,23 +40,22 @@ def test_vector_loads_start_at_an_aligned_element(launches, n, offset, dtype):
     """The head ends at a 16-byte boundary, and every pack and every edge element has a thread."""
     x, y = shifted(n, offset, dtype), shifted(n, offset, dtype)
     vector_add.vectorised(x, y)
-    [(name, grid, block, (_, _, length, head))] = launches
+    [(name, grid, block, (_, _, length, head, packs))] = launches
     width = 16 // y.element_size()
-    packs = (int(length) - int(head)) // width
     threads = grid[0] * block[0]
     assert "vectorised" in name
     assert head == n or (y.data_ptr() + int(head) * y.element_size()) % 16 == 0
     assert head < width
-    assert threads >= packs
-    assert threads >= n - packs * width
+    assert packs == (length - head) // width
+    assert threads >= packs + n - packs * width
 
 
 def test_vectors_that_no_shift_aligns_are_added_one_by_one(launches):
     """A 128-bit access needs both addresses aligned at once."""
     vector_add.vectorised(shifted(1000, 1), shifted(1000, 2))
-    [(name, grid, block, (_, _, n, head))] = launches
-    assert name == "vector_add_vectorised<float>"
-    assert head == n  # everything is head
+    [(name, grid, block, (_, _, n, head, packs))] = launches
+    assert name == "vector_add_vectorised<float, unsigned int>"
+    assert (head, packs) == (n, 0)  # everything is head
     assert grid[0] * block[0] >= n
 
 

@@ -47,20 +47,20 @@ def shifted(n: int, offset: int, dtype=torch.float32):
     return whole[start : start + n]
 
 
-@pytest.mark.parametrize("unroll", [1, 2, 8])
+@pytest.mark.parametrize("unroll", [2, 8])
 @pytest.mark.parametrize("offset", [0, 1, 3])
 @pytest.mark.parametrize("n", [1, 3, 4, 5, 1023, 1024, 1025, 8192, 8195, 30_000])
 def test_every_pack_and_every_edge_has_a_thread(launches, n, offset, unroll):
     """The grid covers all packs and all elements before and after them, with no block too many."""
     from kernels_cuda import copy
 
-    copy.unrolled(shifted(n, offset), shifted(n, offset), unroll=unroll, threads=128)
-    [(name, grid, block, (_, _, length, head))] = launches
-    packs = (int(length) - int(head)) // 4
-    assert name == f"copy_unrolled<float, {unroll}>"
-    assert grid[0] * block[0] * unroll >= packs
-    assert grid[0] * block[0] >= n - 4 * packs
-    assert (grid[0] - 1) * block[0] * unroll < max(packs, 1)
+    copy.unrolled(shifted(n, offset), shifted(n, offset), unroll=unroll)
+    [(name, grid, block, (_, _, length, head, packs))] = launches
+    items = int(packs) + int(length) - 4 * int(packs)
+    assert name == f"copy_unrolled<float, unsigned int, {unroll}>"
+    assert head == n or head == -offset % 4
+    assert packs == (n - head) // 4
+    assert (grid[0] - 1) * block[0] * unroll < items <= grid[0] * block[0] * unroll
 
 
 def test_vectors_without_a_common_boundary_are_all_head(launches):
@@ -68,9 +68,45 @@ def test_vectors_without_a_common_boundary_are_all_head(launches):
     from kernels_cuda import fma
 
     fma.vectorised(shifted(3000, 1), shifted(3000, 1), shifted(3000, 2))
-    [(_, grid, block, (*_, n, head))] = launches
-    assert head == n == 3000
-    assert grid[0] * block[0] >= n
+    [(_, grid, block, (*_, n, head, packs))] = launches
+    assert (head, packs) == (n, 0)
+    assert grid[0] * block[0] >= n == 3000
+
+
+def test_a_vector_of_a_few_blocks_is_spread_over_more_of_them(launches):
+    """Smaller blocks reach more SMs; larger vectors reach all of them anyway."""
+    from kernels_cuda import add_one
+
+    for n in (1024, 1 << 20):
+        add_one.vectorised(shifted(n, 0), shifted(n, 0))
+    assert [(grid[0], block[0]) for _, grid, block, _ in launches] == [(2, 128), (1024, 256)]
+
+
+@pytest.mark.parametrize("n", [1, 700, 5001])
+@pytest.mark.parametrize("offset", [0, 1])
+def test_vectors_past_32_bits_are_indexed_with_64(monkeypatch, n, offset):
+    """The wide instance computes the same; the limit is lowered, because no CPU holds such a vector."""
+    from kernels_cuda import copy
+
+    monkeypatch.setattr(_packs, "NARROW", 0)
+    x, y = torch.randn(n), shifted(n, offset)
+    try:
+        copy.unrolled(x, y, unroll=2)
+    except CompilerMissing as reason:
+        pytest.skip(str(reason))
+    assert torch.equal(x, y)
+
+
+@pytest.mark.parametrize("n", [1, 256, 700])
+def test_triton_indexes_vectors_past_32_bits_with_64(device, monkeypatch, n):
+    """The same in Triton."""
+    from kernels_triton import _blocks, copy
+
+    monkeypatch.setattr(_blocks, "NARROW", 0)
+    x = torch.randn(n, device=device)
+    y = torch.full_like(x, 99)
+    copy.copy(x, y, block=256, num_warps=4)
+    assert torch.equal(x, y)
 
 
 def test_a_grid_stride_copy_never_uses_more_blocks_than_allowed(launches):
@@ -113,8 +149,19 @@ def test_triton_gets_pointers_that_it_can_specialise_on(device):
 
     kernel = Recorder()
     launch_blocks(kernel, shifted(1000, 1), shifted(1000, 1), block=256, num_warps=4)
-    (head_grid, _, head, _), (grid, alignments, rest, _) = kernel.launches
+    (head_grid, _, head, _), (grid, alignments, rest, keywords) = kernel.launches
     assert (head_grid, head, grid, alignments, rest) == ((1,), 3, (4,), [0, 0], 997)
+    assert keywords == {"BLOCK": 256, "WIDE": False, "WHOLE": False, "num_warps": 4}
+
+
+def test_whole_blocks_are_promised_where_there_are_only_such(device):
+    """The mask, and the branch around it, then vanish at compile time."""
+    from kernels_triton._blocks import launch_blocks
+
+    kernel = Recorder()
+    for n in (512, 513):
+        launch_blocks(kernel, shifted(n, 0), shifted(n, 0), block=256, num_warps=4)
+    assert [keywords["WHOLE"] for *_, keywords in kernel.launches] == [True, False]
 
 
 @pytest.mark.parametrize("offsets", [(0, 0), (1, 2)])
@@ -125,18 +172,6 @@ def test_triton_gets_one_launch_where_there_is_nothing_to_gain(device, offsets):
     kernel = Recorder()
     launch_blocks(kernel, *(shifted(1000, offset) for offset in offsets), block=256, num_warps=4)
     assert [(grid, n) for grid, _, n, _ in kernel.launches] == [((4,), 1000)]
-
-
-def test_a_table_is_read_by_size():
-    """The first row whose limit holds the vector counts; the last one has none."""
-    table = ((1024, 128, 1), (4096, 256, 2), (None, 512, 4))
-    assert [_packs.pick(table, nbytes) for nbytes in (0, 1024, 1025, 4096, 1 << 40)] == [
-        (128, 1),
-        (128, 1),
-        (256, 2),
-        (256, 2),
-        (512, 4),
-    ]
 
 
 @pytest.mark.parametrize("offset", range(32))
@@ -158,8 +193,8 @@ REFUSED = [
     ("copy:scalar", (STRIDED, DENSE), {}),
     ("copy:vectorised", (DENSE, STRIDED), {}),
     ("copy:grid_stride", (DENSE, ONE), {"max_blocks": 4}),
-    ("copy:unrolled", (DENSE, ONE), {"unroll": 2, "threads": 256}),
-    ("copy:tuned", (STRIDED, STRIDED), {}),
+    ("copy:unrolled", (DENSE, ONE), {"unroll": 2}),
+    ("copy:vectorised", (STRIDED, STRIDED), {}),
     ("copy:l2_persistent", (STRIDED, STRIDED), {}),
     ("offset_copy:scalar", (STRIDED, DENSE), {}),
     ("offset_copy:realigned", (DENSE, ONE), {}),
@@ -171,7 +206,7 @@ REFUSED = [
     ("add_relu:fused", (STRIDED, DENSE), {}),
     ("fma:scalar", (DENSE, DENSE, ONE), {}),
     ("fma:vectorised", (DENSE, STRIDED, DENSE), {}),
-    ("fma:tuned", (DENSE, ONE, DENSE), {}),
+    ("fma:unrolled", (DENSE, ONE, DENSE), {"unroll": 2}),
     ("vector_add:hinted", (shifted(8, 1), shifted(8, 1)), {}),
     ("vector_add:unmasked", (DENSE, DENSE), {}),
     ("vector_add:unmasked", (shifted(1024, 1), shifted(1024, 1)), {}),
@@ -188,15 +223,15 @@ BLOCK = {"block": 256, "num_warps": 4}
 REFUSED_TRITON = [
     ("copy:copy", (STRIDED, DENSE), BLOCK),
     ("copy:grid_stride", (DENSE, ONE), {**BLOCK, "programs": 4}),
-    ("copy:tuned", (STRIDED, STRIDED), {}),
+    ("copy:vectorised", (STRIDED, STRIDED), {}),
     ("offset_copy:scalar", (DENSE, ONE), BLOCK),
     ("add_one:vectorised", (STRIDED, DENSE), {}),
     ("add_relu:unfused", (DENSE, DENSE), {"sums": ONE}),
     ("add_relu:fused", (DENSE, ONE), {}),
-    ("fma:tuned", (DENSE, DENSE, ONE), {}),
+    ("fma:vectorised", (DENSE, DENSE, ONE), {}),
     ("vector_add:hinted", (DENSE, STRIDED), BLOCK),
     ("vector_add:unmasked", (DENSE, DENSE), BLOCK),
-    ("vector_add:tuned", (DENSE, ONE), {}),
+    ("vector_add:vectorised", (DENSE, ONE), {}),
     ("strided_read:strided", (MATRIX, DENSE), {"block": 256}),
     ("strided_read:aos", (MATRIX, torch.zeros(3)), {"block": 256}),
     ("strided_read:soa", (MATRIX, torch.zeros(3)), {"block": 256}),
