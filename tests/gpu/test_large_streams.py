@@ -1,0 +1,54 @@
+"""Vectors past 2^31 elements, where an index of 32 bits overflows."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+ELEMENTS = (1 << 31) + 4099
+BOTH = pytest.mark.parametrize("language", ["cuda", "triton"])
+
+
+def launcher(language: str, operation: str, variant: str):
+    return getattr(importlib.import_module(f"kernels_{language}.{operation}"), variant)
+
+
+@pytest.fixture
+def memory():
+    """Skip where 20 GB are not free."""
+    free, _ = torch.cuda.mem_get_info()
+    if free < 20e9:
+        pytest.skip(f"needs 20 GB of GPU memory, {free / 1e9:.0f} are free")
+    yield
+    torch.cuda.empty_cache()
+
+
+@BOTH
+@pytest.mark.parametrize("offset", [0, 1])
+def test_a_long_copy_is_whole(memory, language, offset):
+    """Bytes on both sides of 2^31, from an aligned and from a misaligned start."""
+    x = torch.randint(-128, 127, (ELEMENTS + offset,), dtype=torch.int8, device="cuda")[offset:]
+    y = torch.zeros(ELEMENTS + offset, dtype=torch.int8, device="cuda")[offset:]
+    launcher(language, "copy", "vectorised")(x, y)
+    assert torch.equal(x, y)
+
+
+@BOTH
+def test_a_long_addition_is_whole(memory, language):
+    """The first and last elements, and those around 2^31, in f16."""
+    x = torch.randn(ELEMENTS, dtype=torch.float16, device="cuda")
+    y = torch.ones_like(x)
+    launcher(language, "vector_add", "vectorised")(x, y)
+    assert torch.equal(y, x.add_(1))
+
+
+@BOTH
+def test_a_long_relu_is_whole(memory, language):
+    """The same for the fused pair."""
+    x = torch.randn(ELEMENTS, dtype=torch.bfloat16, device="cuda")
+    y = torch.empty_like(x)
+    launcher(language, "add_relu", "fused")(x, y)
+    assert torch.equal(y, x.add_(1).relu_())
