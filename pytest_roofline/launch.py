@@ -43,6 +43,10 @@ _C_NAMES = {
 }
 
 
+class GpuNeeded(RuntimeError):  # noqa: N818  (a state of the machine: the worker turns it into a skip)
+    """What a launcher does exists only where a GPU is."""
+
+
 class Source:
     """A ``.cu`` file, compiled when one of its functions is first launched, once per function and device.
 

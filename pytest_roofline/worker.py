@@ -127,7 +127,7 @@ def _how_to_install(package: str) -> str:
 def _failure(spec: CaseSpec, error: Exception) -> Evidence:
     """Sort an exception: a checker's finding, an unavailable machine, a lost GPU context, or a plain error."""
     kinds = {cls.__name__ for cls in type(error).__mro__}  # by name: their modules are only loaded where they are used
-    if "CompilerMissing" in kinds:
+    if kinds & {"CompilerMissing", "GpuNeeded"}:
         return Evidence(spec.case, Outcome.UNAVAILABLE, str(error))
     if kinds & {"KernelFault", "CudaFault"}:
         return Evidence(spec.case, Outcome.FAULT, str(error))

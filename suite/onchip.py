@@ -1,4 +1,4 @@
-"""What the on-chip probes share: a sum over rotated rows, whose every read matters, and its error bound."""
+"""What the probes share: shapes, a sum over rotated rows whose every read matters, and its error bound."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from pytest_roofline.contract import Bound, Computed
+from pytest_roofline.contract import Bound, Computed, Shapes
 from pytest_roofline.ids import Shape
 from pytest_roofline.shapes import extents
 from suite.bounds import finite_magnitude, summation
@@ -17,10 +17,23 @@ if TYPE_CHECKING:
 
 NO_SHARED_MEMORY = "Triton places data in shared memory itself: a program can neither put it there nor choose its banks"
 
+NO_COPY_ENGINE = "Triton has no call for the copy engine; zero_copy is what its programs can do"
+
 
 def small(*axes: tuple[int, int]) -> st.SearchStrategy[Shape]:
     """Dense shapes whose extents lie around the multiples of a tile; an axis is ``(tile, most)``."""
     return st.tuples(*(extents(tile, most) for tile, most in axes)).map(Shape)
+
+
+SIZES = Shapes(
+    drawn=lambda tile: small((tile[0], tile[0] + 99)),
+    sweep=("67108864",),
+    representative=("67108864",),
+    counted=("4096", "1000", "4099", "7", "0"),
+    # From what the launch costs to what the link does.
+    full=("4096", "65536", "1048576", "268435456"),
+)
+"""Bytes that the transfers between host and device move in one direction."""
 
 
 def rotated_sum(x: torch.Tensor, passes: int, shift: int, dim: int) -> torch.Tensor:

@@ -7,6 +7,7 @@ import torch
 from pytest_roofline.launch import Source, misalignment, require
 
 ROW = 1024  # elements; also the most threads of a block
+SHIFT = 1607  # rows from one pass to the next
 PACK = 16  # bytes of one vector access
 
 SCALAR = Source(Path(__file__).with_name("scalar.cu"))
@@ -14,19 +15,21 @@ VECTORISED = Source(Path(__file__).with_name("vectorised.cu"))
 
 
 def scalar(x: torch.Tensor, y: torch.Tensor, *, passes: int) -> None:
-    """``y[c] = x[c] + ... + x[c + passes - 1]``, rows counted modulo their number.
+    """``y[c] = x[c] + x[c + 1607] + ...``, ``passes`` terms, rows counted modulo their number.
 
     Raises ``ValueError`` unless both are dense with rows of 1024 elements.
     """
     _require_rows(x, y)
-    SCALAR.function("l2_bandwidth_scalar")((x.shape[0],), (ROW,), (x, x.shape[0], passes, y))
+    rows = x.shape[0]
+    SCALAR.function("l2_bandwidth_scalar")((rows,), (ROW,), (x, rows, SHIFT % max(rows, 1), passes, y))
 
 
 def vectorised(x: torch.Tensor, y: torch.Tensor, *, passes: int) -> None:
     """As :func:`scalar`, four elements per load. Raises ``ValueError`` as it does, and for rows off 16 bytes."""
     _require_rows(x, y)
     require(misalignment(x, PACK) == misalignment(y, PACK) == 0, "l2_bandwidth takes rows at multiples of 16 bytes")
-    VECTORISED.function("l2_bandwidth_vectorised")((x.shape[0],), (ROW // 4,), (x, x.shape[0], passes, y))
+    rows = x.shape[0]
+    VECTORISED.function("l2_bandwidth_vectorised")((rows,), (ROW // 4,), (x, rows, SHIFT % max(rows, 1), passes, y))
 
 
 def _require_rows(x: torch.Tensor, y: torch.Tensor) -> None:
