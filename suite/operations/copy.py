@@ -102,7 +102,7 @@ OPERATION = Operation(
         Kernel("cuda", "l2_persistent", "kernels_cuda.copy:l2_persistent", RUNG, tile=(1024,)),
         Kernel("torch", "copy", "suite.peers.copy:torch_copy", RUNG, peer=True),
         Kernel("cupy", "copy", "suite.peers.copy:cupy_copy", RUNG, peer=True),
-        Kernel("driver", "memcpy", "suite.peers.copy:memcpy", RUNG, peer=True),
+        Kernel("cupy", "memcpy", "suite.peers.copy:memcpy", RUNG, peer=True),
     ),
     depth=lambda dims: 0,
 )

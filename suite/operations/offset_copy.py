@@ -91,7 +91,7 @@ OPERATION = Operation(
         Kernel("cuda", "realigned", "kernels_cuda.offset_copy:realigned", DTYPES, tile=(1024,), best=True),
         Kernel("torch", "copy", "suite.peers.offset_copy:torch_copy", DTYPES, peer=True),
         Kernel("cupy", "copy", "suite.peers.offset_copy:cupy_copy", DTYPES, peer=True),
-        Kernel("driver", "memcpy", "suite.peers.offset_copy:memcpy", DTYPES, peer=True),
+        Kernel("cupy", "memcpy", "suite.peers.offset_copy:memcpy", DTYPES, peer=True),
     ),
     depth=lambda dims: 0,
     absent={("triton", "realigned"): "Triton has no exchange between lanes: an element comes from where it is loaded"},

@@ -1,4 +1,4 @@
-"""A copy by torch, by CuPy and by the driver."""
+"""A copy by torch, by CuPy and by CUDA's runtime."""
 
 import torch
 

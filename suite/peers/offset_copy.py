@@ -1,4 +1,4 @@
-"""A copy from a misaligned vector by torch, by CuPy and by the driver: the same calls as for ``copy``."""
+"""A copy from a misaligned vector by torch, by CuPy and by CUDA's runtime: the same calls as for ``copy``."""
 
 import torch
 
