@@ -25,11 +25,14 @@ import torch
 
 from pytest_roofline import signature
 from pytest_roofline.counting import cuda_cpu
-from pytest_roofline.driver import Extents, LoadedKernel, refuse, torch_dtype
+from pytest_roofline.driver import Extents, LoadedKernel, torch_dtype
 from pytest_roofline.nvrtc import compile_kernel
 
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
 BLOCK_LIMIT = (1024, 1024, 64)
+
+# What Triton and Inductor call for each launch; the public way makes two Python objects for it.
+_read_stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 _C_NAMES = {
@@ -88,6 +91,7 @@ class Function:
         self.source = source
         self.name = name
         self._kernels: dict[int, LoadedKernel] = {}  # by device index
+        self._recent: LoadedKernel | None = None  # of the device that was launched on last
 
     def __str__(self) -> str:
         return f"{self.source.path.name}:{self.name}"
@@ -106,7 +110,7 @@ class Function:
         ``grid`` (blocks) and ``block`` (threads) have one to three extents, ``args`` one entry per parameter,
         ``shared_bytes`` is dynamic shared memory. Raises ``ValueError`` (extents, number or devices of arguments),
         ``TypeError`` and ``OverflowError`` (an argument against its parameter), :class:`nvrtc.CudaCompileError`,
-        :class:`driver.LaunchError`.
+        CuPy's ``CUDADriverError``.
         """
         try:
             grid3, block3 = _extents(tuple(grid), tuple(block))
@@ -115,19 +119,24 @@ class Function:
         if len(args) != len(self.parameters):
             wanted = ", ".join(map(str, self.parameters))
             raise ValueError(f"{self}: {len(args)} arguments for {len(self.parameters)} parameters ({wanted})")
-        index = self._gpu(args)
-        try:
-            if index is None or 0 in grid3:
-                values = self._checked(args)
-                if 0 not in grid3:
-                    self._launch_on_cpu(grid3, block3, values, shared_bytes)
-            elif index == torch.cuda.current_device():
-                self._launch_on_gpu(index, grid3, block3, args, shared_bytes)
-            else:
-                with torch.cuda.device(index):
-                    self._launch_on_gpu(index, grid3, block3, args, shared_bytes)
-        except (TypeError, OverflowError) as error:
-            raise type(error)(f"{self}: {error}") from error
+        recent = self._recent
+        if (
+            recent is not None
+            and recent.index == torch.cuda.current_device()
+            and 0 not in grid3
+            and recent.launch_plain(grid3, block3, args, shared_bytes, _stream_handle(recent.index))
+        ):
+            return
+        index, values = self._gpu(args), self._checked(args)
+        if 0 in grid3:
+            return
+        if index is None:
+            self.source.cpu_module.function(self.name)(grid3, block3, values, shared_bytes)
+        elif index == torch.cuda.current_device():
+            self._launch_on_gpu(index, grid3, block3, values, shared_bytes)
+        else:
+            with torch.cuda.device(index):
+                self._launch_on_gpu(index, grid3, block3, values, shared_bytes)
 
     @functools.cached_property
     def _pointers(self) -> tuple[int, ...]:
@@ -154,21 +163,20 @@ class Function:
 
     def _checked(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """Tensors of the pointers' element types, and numbers as exactly their parameters' C types."""
-        for parameter, value in zip(self.parameters, args, strict=True):
-            if parameter.pointer and not (isinstance(value, torch.Tensor) and value.dtype is torch_dtype(parameter)):
-                refuse(parameter, value)
-        return tuple(v if p.pointer else signature.scalar(p, v) for p, v in zip(self.parameters, args, strict=True))
+        try:
+            return tuple(
+                _tensor(parameter, value) if parameter.pointer else signature.scalar(parameter, value)
+                for parameter, value in zip(self.parameters, args, strict=True)
+            )
+        except (TypeError, OverflowError) as error:
+            raise type(error)(f"{self}: {error}") from None
 
-    def _launch_on_cpu(self, grid: Extents, block: Extents, values: Sequence[Any], shared_bytes: int) -> None:
-        recorder = _recorder.get()
-        if recorder is not None:
-            recorder(self, grid, block, shared_bytes)
-        else:
-            self.source.cpu_module.function(self.name)(grid, block, values, shared_bytes)
-
-    def _launch_on_gpu(self, index: int, grid: Extents, block: Extents, args: Sequence[Any], shared_bytes: int) -> None:
-        kernel = self._kernels.get(index) or self._load(index)
-        kernel.launch(grid, block, args, shared_bytes, _stream_handle(index))
+    def _launch_on_gpu(
+        self, index: int, grid: Extents, block: Extents, values: Sequence[Any], shared_bytes: int
+    ) -> None:
+        self._recent = kernel = self._kernels.get(index) or self._load(index)
+        plain = [v.data_ptr() if isinstance(v, torch.Tensor) else v.item() for v in values]
+        kernel.launch(grid, block, plain, shared_bytes, _stream_handle(index))
 
     def _load(self, index: int) -> LoadedKernel:
         """The kernel for the current device, whose number is ``index``. Raises :class:`nvrtc.CudaCompileError`."""
@@ -178,7 +186,7 @@ class Function:
             headers = source.fingerprint
             compiled = compile_kernel(source.path, source.text, self.name, source.options, arch, headers)
             raw = cupy.RawModule(path=str(compiled.path)).get_function(compiled.symbol)
-            self._kernels[index] = LoadedKernel(raw, self.parameters)
+            self._kernels[index] = LoadedKernel(raw, self.parameters, index)
         return self._kernels[index]
 
 
@@ -194,6 +202,14 @@ def recording(recorder: Recorder) -> Iterator[None]:
         yield
     finally:
         _recorder.reset(token)
+
+
+def _tensor(parameter: signature.Parameter, value: Any) -> torch.Tensor:
+    wanted = torch_dtype(parameter)
+    if isinstance(value, torch.Tensor) and value.dtype is wanted:
+        return value
+    got = value.dtype if isinstance(value, torch.Tensor) else type(value).__name__
+    raise TypeError(f"parameter {parameter} takes a {wanted} tensor, got {got}")
 
 
 @contextlib.contextmanager
@@ -212,9 +228,9 @@ def on_torch_stream(device: torch.device) -> Iterator[Any]:
 
 def _stream_handle(index: int) -> int:
     """Handle of torch's current stream on a device."""
-    # What Triton and Inductor call for each launch; the public way makes two Python objects for it.
-    read = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-    return int(read(index)) if read else int(torch.cuda.current_stream(index).cuda_stream)
+    if _read_stream is not None:
+        return _read_stream(index)  # type: ignore[no-any-return]
+    return int(torch.cuda.current_stream(index).cuda_stream)
 
 
 def torch_stream(index: int) -> Any:

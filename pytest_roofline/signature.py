@@ -144,22 +144,6 @@ def scalar(parameter: Parameter, value: Any) -> np.generic:
     return converted
 
 
-def plain_range(parameter: Parameter) -> tuple[type, Any, Any]:
-    """The Python type whose values from low to high :func:`scalar` takes as they are, for those who call it often.
-
-    Raises ``TypeError`` when nothing can be passed for the parameter.
-    """
-    numpy_name = parameter.c_type.numpy_name
-    if numpy_name is None:
-        scalar(parameter, 0)
-    kind = np.dtype(numpy_name)
-    if kind.kind == "b":
-        return bool, False, True
-    if kind.kind == "f":
-        return float, float(np.finfo(kind).min), float(np.finfo(kind).max)
-    return int, int(np.iinfo(kind).min), int(np.iinfo(kind).max)
-
-
 def _signature(match: re.Match[str]) -> Signature:
     template = tuple(_split(match["template"] or ""))
     parameters = tuple(_parameter(match["name"], text) for text in _split(match["parameters"]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import functools
 import sys
 import types
 
@@ -13,10 +12,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from pytest_roofline import driver, launch, nvrtc  # noqa: E402
+from pytest_roofline import launch, nvrtc  # noqa: E402
 from pytest_roofline.counting import cuda_cpu  # noqa: E402
 
 KERNELS = """
+__global__ void truth(bool b) {}
+__global__ void mixed(unsigned char b, double d, signed char c, long long l, short s, float f, unsigned u) {}
 template <typename T>
 __global__ void add(const T* x, T* y, int n, float factor) {}
 __global__ void nothing() {}
@@ -103,7 +104,7 @@ def test_the_number_of_arguments_is_checked(source, vectors):
 
 def test_an_unknown_kernel_names_the_file(source):
     """The message names the file and what is in it."""
-    with pytest.raises(ValueError, match=r"add.cu: no kernel 'sub'; there are add, nothing"):
+    with pytest.raises(ValueError, match=r"add.cu: no kernel 'sub'; there are add, mixed, nothing, truth"):
         source.function("sub")((1,), (1,), ())
 
 
@@ -176,40 +177,42 @@ def test_the_gpu_is_that_of_the_tensors(source):
 class FakeKernel:
     """A RawKernel: its attributes are its own; launches go to the function behind ``kernel.ptr``."""
 
+    FIRST = 0x7F00_0000_0000
     max_dynamic_shared_size_bytes = 0
 
     def __init__(self, cupy, name):
-        self.cupy, self.name = cupy, name
+        self.name = name
+        self.kernel = types.SimpleNamespace(ptr=self.FIRST + len(cupy.loaded))
         cupy.loaded.append(self)
-        self.kernel = types.SimpleNamespace(ptr=0x7F00_0000_0000 + len(cupy.loaded))
 
 
-class FakeDriver:
-    """libcuda, as far as a launch uses it; ``statuses`` are what the next launches return."""
+MIXED = (ctypes.c_uint8, ctypes.c_double, ctypes.c_int8, ctypes.c_int64, ctypes.c_int16, ctypes.c_float, ctypes.c_uint)
+
+
+class FakeDriverError(RuntimeError):
+    def __init__(self, status):
+        self.status = status
+        super().__init__("CUDA_ERROR_INVALID_VALUE: invalid argument")
+
+
+class FakeDriver(types.ModuleType):
+    """``cupy.cuda.driver``, as far as a launch uses it; ``refusals`` are what the next launches fail with."""
 
     def __init__(self, cupy):
-        self.cupy, self.statuses, self.arguments = (
-            cupy,
-            [],
-            (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_float),
-        )
+        super().__init__("driver")
+        self.cupy, self.refusals = cupy, []
+        self.kinds = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_float)
 
-    def cuLaunchKernel(self, function, *rest):  # noqa: N802
+    def launchKernel(self, function, *rest):  # noqa: N802
         *extents, shared, stream, addresses, _ = rest
-        kernel = self.cupy.loaded[function.value - 0x7F00_0000_0000 - 1]
-        values = [kind.from_address(address).value for kind, address in zip(self.arguments, addresses, strict=False)]
+        if self.refusals:
+            raise FakeDriverError(self.refusals.pop(0))
+        kernel = self.cupy.loaded[function - FakeKernel.FIRST]
+        kinds = {"add<float>": self.kinds, "mixed": MIXED}.get(kernel.name, ())
+        pointers = (ctypes.c_void_p * len(kinds)).from_address(addresses)
+        values = [kind.from_address(pointer).value for kind, pointer in zip(kinds, pointers, strict=True)]
         device = torch.cuda.current_device()
-        launch = (kernel.name, tuple(extents[:3]), tuple(extents[3:]), values, shared, device, stream.value)
-        status = self.statuses.pop(0) if self.statuses else 0
-        if not status:
-            self.cupy.launches.append(launch)
-        return status
-
-    def cuGetErrorName(self, status, out):  # noqa: N802
-        out._obj.value = b"CUDA_ERROR_INVALID_VALUE"
-
-    def cuGetErrorString(self, status, out):  # noqa: N802
-        out._obj.value = b"invalid argument"
+        self.cupy.launches.append((kernel.name, tuple(extents[:3]), tuple(extents[3:]), values, shared, device, stream))
 
 
 class FakeCupy(types.ModuleType):
@@ -226,6 +229,7 @@ class FakeCupy(types.ModuleType):
             ExternalStream=lambda handle: self.entering(("external", handle)),
             Device=lambda index: self.entering(("device", index)),
             runtime=types.SimpleNamespace(free=self.freed.append),
+            driver=FakeDriver(self),
         )
 
     def entering(self, what):
@@ -256,7 +260,7 @@ def cupy(request, monkeypatch):
     fake = FakeCupy(with_from_external=request.param)
     monkeypatch.setitem(sys.modules, "cupy", fake)
     monkeypatch.setattr(launch, "compile_kernel", fake.compile_kernel)
-    monkeypatch.setattr(driver, "_driver", functools.cache(lambda: FakeDriver(fake)))
+    monkeypatch.setitem(sys.modules, "cupy.cuda", fake.cuda)
     launch._stream.cache_clear()
     yield fake
     launch._stream.cache_clear()
@@ -277,7 +281,8 @@ def on_gpu(monkeypatch):
     monkeypatch.setattr(torch.cuda, "current_device", lambda: state.current)
     monkeypatch.setattr(torch.cuda, "device", switched)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: types.SimpleNamespace(cuda_stream=77))
-    monkeypatch.delattr(torch._C, "_cuda_getCurrentRawStream", raising=False)
+    monkeypatch.setattr(launch, "_read_stream", None)
+    monkeypatch.setattr(torch.Tensor, "get_device", lambda self: state.device)
     return state
 
 
@@ -294,7 +299,7 @@ def test_gpu_launches_go_to_torchs_stream_and_device(source, vectors, cupy, on_g
 
 def test_the_raw_stream_handle_is_used_where_torch_tells_it(source, vectors, cupy, on_gpu, monkeypatch):
     """Without it each launch would pay for two stream objects."""
-    monkeypatch.setattr(torch._C, "_cuda_getCurrentRawStream", lambda index: 500 + index, raising=False)
+    monkeypatch.setattr(launch, "_read_stream", lambda index: 500 + index)
     source.function("add<float>")((2,), (32,), (*vectors, 8, 2.0))
     assert cupy.launches[0][6] == 501
 
@@ -314,17 +319,57 @@ def test_numbers_of_numpy_are_passed_as_their_values(source, vectors, cupy, on_g
     assert [entry[3][2:] for entry in cupy.launches] == [[-3, 0.5], [-3, 7.0]]
 
 
+def test_arguments_lie_where_c_would_put_them(source, cupy, on_gpu):
+    """Each at a multiple of its size, whatever is before it; the second launch takes the short way."""
+    values = (255, 0.1, -128, -(2**63), 32767, 0.5, 2**32 - 1)
+    for _ in range(2):
+        source.function("mixed")((1,), (1,), values)
+    assert [tuple(entry[3]) for entry in cupy.launches] == [values, values]
+
+
+@pytest.mark.parametrize(
+    ("place", "value"), [(0, 256), (2, 128), (2, True), (3, 0.5), (4, 2**15), (5, 1e39), (6, -1), (6, 1.0), (1, "1")]
+)
+def test_the_short_way_refuses_what_the_long_one_does(source, cupy, on_gpu, place, value):
+    """A warm kernel takes no number that a cold one would not take."""
+    values = [255, 0.1, -128, -(2**63), 32767, 0.5, 2**32 - 1]
+    function = source.function("mixed")
+    function((1,), (1,), values)
+    values[place] = value
+    with pytest.raises((TypeError, OverflowError), match=r"add.cu:mixed: parameter "):
+        function((1,), (1,), values)
+    assert len(cupy.launches) == 1
+
+
+def test_a_truth_is_no_number_on_any_way(source, cupy, on_gpu):
+    """A bool is passed to a bool, again and again, and an int is not."""
+    function = source.function("truth")
+    for _ in range(2):
+        function((1,), (1,), (True,))
+        with pytest.raises(TypeError, match="parameter bool b: got 1 of type int"):
+            function((1,), (1,), (1,))
+    assert [entry[0] for entry in cupy.launches] == ["truth", "truth"]
+
+
+def test_a_tensor_of_another_gpu_is_not_taken_the_short_way(source, vectors, cupy, on_gpu):
+    """What was loaded last belongs to the device before."""
+    source.function("add<float>")((1,), (1,), (*vectors, 8, 1.0))
+    on_gpu.device = 0
+    source.function("add<float>")((1,), (1,), (*vectors, 8, 1.0))
+    assert [entry[5] for entry in cupy.launches] == [1, 0]
+
+
 def test_a_thread_without_a_context_gets_one(source, vectors, cupy, on_gpu):
     """The driver refuses the first launch of a thread that has not used CUDA; the second try succeeds."""
-    driver._driver().statuses = [201]
+    cupy.cuda.driver.refusals = [201]
     source.function("add<float>")((1,), (1,), (*vectors, 8, 1.0))
     assert (len(cupy.launches), cupy.freed) == (1, [0])
 
 
 def test_what_the_driver_refuses_is_named(source, vectors, cupy, on_gpu):
     """By CUDA's own name and words."""
-    driver._driver().statuses = [1]
-    with pytest.raises(driver.LaunchError, match="CUDA_ERROR_INVALID_VALUE: invalid argument"):
+    cupy.cuda.driver.refusals = [1]
+    with pytest.raises(FakeDriverError, match="CUDA_ERROR_INVALID_VALUE: invalid argument"):
         source.function("add<float>")((1,), (1,), (*vectors, 8, 1.0))
 
 

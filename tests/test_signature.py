@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_roofline.signature import Parameter, find, parse, plain_range, scalar
+from pytest_roofline.signature import Parameter, find, parse, scalar
 
 SOURCE = """
 // __global__ void commented_out(int n);
@@ -151,23 +151,3 @@ def test_bfloat16_by_value_is_refused():
     """NumPy has no such number; the message says what to do."""
     with pytest.raises(TypeError, match="pass float and convert in the kernel"):
         scalar(Parameter("x", "__nv_bfloat16", False), 1.0)
-
-
-@pytest.mark.parametrize("type_name", ["bool", "signed char", "unsigned int", "int", "long long", "size_t", "double"])
-def test_the_plain_range_is_what_scalar_takes(type_name):
-    """Its ends are taken unchanged, what lies beyond them is not."""
-    parameter = Parameter("n", type_name, pointer=False)
-    plain, low, high = plain_range(parameter)
-    for value in (low, high):
-        assert type(value) is plain
-        assert scalar(parameter, value).item() == value
-    if plain is int:
-        for value in (low - 1, high + 1):
-            with pytest.raises(OverflowError):
-                scalar(parameter, value)
-
-
-def test_a_type_that_cannot_be_passed_has_no_plain_range():
-    """The message is that of the conversion."""
-    with pytest.raises(TypeError, match="NumPy has no such number"):
-        plain_range(Parameter("x", "__nv_bfloat16", pointer=False))
