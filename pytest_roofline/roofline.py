@@ -139,8 +139,13 @@ def _limit(work: Work, traffic: Sequence[Traffic], record: DeviceRecord) -> Limi
         roof = record.bandwidth(item.level)
         if roof is None:
             return None
-        limits.append(Limit(item.total / roof, item.level.value, Regime.MEMORY))
+        limits.append(Limit(_crossing(item) / roof, item.level.value, Regime.MEMORY))
     return _longest(limits, work, record.peak)
+
+
+def _crossing(traffic: Traffic) -> int:
+    """Bytes in the busier direction where both have lanes of their own, in both where they share them."""
+    return max(traffic.read, traffic.write) if traffic.level in (Memory.HOST, Memory.L2) else traffic.total
 
 
 def _measured_limit(

@@ -87,10 +87,30 @@ def test_no_operations_on_an_unknown_pipeline_are_no_matter():
 
 
 def test_memory_of_unknown_bandwidth_leaves_no_bound():
-    """Sources disagree about a B200's bandwidth, and no datasheet gives that of host memory."""
+    """Sources disagree about a B200's bandwidth, its record has none of its link, and no ceiling is one of a link."""
     assert assess(stream(), record=load("b200")).algorithm is None
     transfer = Work({}, Traffic(10**9, 0, Memory.HOST))
-    assert (assess(transfer, record=H200).algorithm, assess(transfer, ceilings=CEILINGS).ceiling) == (None, None)
+    assert assess(transfer, record=load("b200")).algorithm is None
+    assert assess(transfer, ceilings=CEILINGS).ceiling is None
+
+
+def test_the_directions_of_a_link_do_not_share_its_bandwidth():
+    """64 GB/s each way: both ways at once take as long as one, and less than that is impossible."""
+    one, both = (assess(Work({}, Traffic(64 * 10**9, back, Memory.HOST)), record=H200) for back in (0, 64 * 10**9))
+    assert one.algorithm == both.algorithm
+    assert one.algorithm.seconds == pytest.approx(1)
+    assert both.impossible(0.99)
+
+
+@pytest.mark.parametrize(
+    ("level", "bytes_per_second"), [(Memory.SHARED, 132 * 128 * 1.98e9), (Memory.REGISTER, 67e12 * 8)]
+)
+def test_reads_and_writes_share_what_is_on_chip(level, bytes_per_second):
+    """The bound counts both, and a loop that the compiler removed is faster than any SM could be."""
+    found = assess(Work({}, Traffic(3 * 10**12, 10**12, level)), record=H200)
+    assert found.algorithm.seconds == pytest.approx(4e12 / bytes_per_second)
+    assert found.algorithm.by == level.value
+    assert found.impossible(found.algorithm.seconds * 0.99)
 
 
 def test_what_was_not_measured_has_the_datasheets_rate():

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_roofline.contract import Memory, Pipeline
-from pytest_roofline.devices.throughput import derive
+from pytest_roofline.devices.throughput import derive, derive_bandwidth
 
 FOLDER = Path(__file__).with_name("records")
 
@@ -33,13 +33,21 @@ _PEAKS = {
     Pipeline.FP8_TENSOR: "fp8_tensor_tflops",
     Pipeline.INT8_TENSOR: "int8_tensor_tops",
 }
+# The field, and its unit in bytes per second: half a GB/s for a link, printed with both directions; per MHz for L2.
+_BANDWIDTHS = {
+    Memory.DEVICE: ("mem_bw_gbs", 1e9),
+    Memory.HOST: ("host_link_gbs", 1e9 / 2),
+    Memory.L2: ("l2_bytes_per_clock", 1e6),
+}
 _NUMBERS = frozenset(_PEAKS.values()) | {
     "boost_mhz",
     "fp32_cores_per_sm",
     "fp64_cores_per_sm",
+    "host_link_gbs",
     "int4_tensor_tops",
     "l1_plus_smem_kib",
     "l2_bytes",
+    "l2_bytes_per_clock",
     "max_blocks_per_sm",
     "max_smem_per_block_kib",
     "max_threads_per_sm",
@@ -112,9 +120,26 @@ class DeviceRecord:
         return Figure(None, published.source, published.confidence, published.note, published.supported)
 
     def bandwidth(self, level: Memory) -> float | None:
-        """Bytes per second of a memory level; only device memory is on datasheets."""
-        giga = self.number("mem_bw_gbs") if level is Memory.DEVICE else None
-        return None if giga is None else giga * 1e9
+        """Bytes per second of a memory level, of the link to the host in one direction; ``None`` if unknown."""
+        value = self.bandwidth_figure(level).value
+        return None if value is None else float(value)
+
+    def bandwidth_figure(self, level: Memory) -> Figure:
+        """The same with its source. Datasheets have device memory and the link; registers and shared memory follow
+        from the clock, the read bandwidth of L2 where its width is published."""
+        if level in _BANDWIDTHS:
+            field, unit = _BANDWIDTHS[level]
+            published, value = self.fields.get(field, _UNKNOWN), self.number(field)
+            rate = None if value is None else value * unit
+            if level is Memory.L2 and rate is not None:
+                clock = self.number("boost_mhz")
+                formula = f"derived: {value:g} bytes per clock ({published.source}) x {clock} MHz"
+                return Figure(clock and rate * clock, formula, "derived", derived=True)
+            return Figure(rate, published.source, published.confidence, published.note, published.supported)
+        found = derive_bandwidth(
+            level, self.compute_capability, self.sm_count, self.number("boost_mhz"), self.peak(Pipeline.FP32)
+        )
+        return Figure(found.rate, found.formula, "derived", derived=True) if found else _UNKNOWN
 
     @property
     def sm_count(self) -> int | None:

@@ -184,3 +184,28 @@ def test_a_record_that_is_no_text_is_named(tmp_path):
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(RecordError, match=r"h200\.json: no UTF-8 text"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    ("key", "level", "terabytes"),
+    [
+        ("a100_sxm4_80gb", Memory.SHARED, 19.5),  # what the A100 is said to have: 108 SMs x 128 bytes x 1410 MHz
+        ("a100_sxm4_80gb", Memory.L2, 7.219),
+        ("a100_sxm4_80gb", Memory.HOST, 0.032),
+        ("a100_sxm4_80gb", Memory.REGISTER, 156.0),  # 19.5 TFLOP/s are 9.75e12 FMA/s of 16 bytes
+        ("h200", Memory.SHARED, 33.45),
+        ("h200", Memory.HOST, 0.064),
+    ],
+)
+def test_bandwidths_on_chip_and_of_the_link(key, level, terabytes):
+    """Rounded as they are told, with a source or the formula that they follow from."""
+    figure = load(key).bandwidth_figure(level)
+    assert figure.value == pytest.approx(terabytes * 1e12, rel=2e-3)
+    assert figure.derived == (level is not Memory.HOST)
+    assert ("derived: " in figure.source) == figure.derived
+
+
+def test_a_bandwidth_needs_all_its_inputs():
+    """Without a clock there is none of shared memory, without a peak none of registers, without a width none of L2."""
+    record = dataclasses.replace(load("a100_sxm4_80gb"), fields={})
+    assert [record.bandwidth(level) for level in Memory] == [None] * len(Memory)
