@@ -18,7 +18,8 @@ from pytest_roofline.verdict import Kind, Reason, Roof, Verdict, compare, hold_a
 @dataclass(frozen=True)
 class Row:
     """One timed case. ``seconds`` is what the roofline uses: the CUPTI kernel time where there is one (``from_cupti``),
-    else the typical bracket time. ``summary`` is what the comparison uses, always from brackets."""
+    else the typical bracket time. ``summary`` is what the comparison uses, always from brackets; ``device`` is the
+    driver's name of the GPU."""
 
     case: Case
     seconds: float
@@ -28,12 +29,14 @@ class Row:
     assessment: Assessment
     verdict: Verdict
     timing: Timing | None = None
+    device: str = ""
 
     def plain(self) -> dict[str, object]:
         """What goes into pytest-benchmark's ``extra_info``."""
         assessment = self.assessment
         return {
             "case": str(self.case),
+            "device": self.device,
             "seconds": self.seconds,
             "seconds_from": "cupti" if self.from_cupti else "bracket",
             "bytes_per_second": self.rates.bytes_per_second if self.rates else None,
@@ -73,7 +76,8 @@ class Judge:
         verdict = judge([*against_roof, against_baseline])
         if case.kernel.peer:
             verdict = Verdict(Kind.INFORMATION, Reason.PEER, verdict.sentence, verdict.change, verdict.campaigns)
-        return Row(case, seconds, timing.kernel is not None, summary, rates(work, seconds), assessment, verdict, timing)
+        found, device = rates(work, seconds), evidence.environment.device
+        return Row(case, seconds, timing.kernel is not None, summary, found, assessment, verdict, timing, device)
 
     def _compare(self, case: Case, summary: Summary, environment: Environment) -> Verdict:
         """Against the campaigns of the same environment; against all of them, named as such, if there are none."""

@@ -1,0 +1,298 @@
+"""The memory hierarchy of the GPU at hand, from a run of the probes, with what is published of an A100 beside it.
+
+    pytest -k "bandwidth or shared_stride or chase or occupancy or launch or upload or download or exchange" \\
+        --benchmark-only --benchmark-json=probes.json
+    python -m suite.memory_hierarchy probes.json
+
+Every figure says what it is: measured (in that run), published (with its source) or derived (with its formula). A
+bandwidth is the bytes that the operation declares over the typical time of the fastest kernel; a latency is the
+difference of two chases over the difference of their steps, so that the launch and the first round cancel.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_roofline.contract import Case, Memory, Traffic
+from pytest_roofline.devices.identify import match
+from pytest_roofline.devices.record import DeviceRecord, load
+from pytest_roofline.discovery import load_operation
+from pytest_roofline.evidence import Provenance
+from pytest_roofline.ids import CaseId
+
+MEASURED, PUBLISHED, DERIVED = (kind.value for kind in (Provenance.MEASURED, Provenance.PUBLISHED, Provenance.DERIVED))
+A100 = load("a100_sxm4_80gb")
+_GPU_BENCHES = "RRZE-HPC/gpu-benches @1038c5d"
+_DEMYSTIFYING = "arXiv 2208.11174"
+
+
+class ResultsError(ValueError):
+    """The results of a run cannot be used; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A value as text, what it is, and where it comes from."""
+
+    text: str
+    kind: str = ""
+    source: str = ""
+
+
+NOTHING = Figure("-")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One property of one level, here and on an A100."""
+
+    name: str
+    here: Figure
+    a100: Figure = NOTHING
+
+
+@dataclass(frozen=True)
+class Result:
+    """One timed case of a run."""
+
+    case: Case
+    seconds: float
+    host: float
+    launch_floor: float
+    clock_mhz: float | None
+
+    def rate(self, count: Callable[[Traffic], int]) -> float:
+        """Bytes per second, of the traffic that ``count`` picks."""
+        return count(self.case.work.traffic) / self.seconds
+
+
+Results = Mapping[str, Result]
+
+
+def read(path: Path) -> tuple[str, Results]:
+    """The device of a run and its results by case, peers left out. Raises :class:`ResultsError`."""
+    try:
+        benchmarks = json.loads(path.read_text(encoding="utf-8"))["benchmarks"]
+        found = [b["extra_info"]["roofline"] for b in benchmarks if "roofline" in b["extra_info"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ResultsError(f"{path} is no result of --benchmark-json: {error!r}") from error
+    devices = {entry.get("device") for entry in found}
+    if len(devices) != 1:
+        raise ResultsError(
+            f"{path} holds timings of {len(devices)} devices: take it from one run of the probes on a GPU"
+        )
+    return str(devices.pop()), {str(r.case): r for r in map(_result, found) if not r.case.kernel.peer}
+
+
+def _result(entry: Mapping[str, Any]) -> Result:
+    case_id = CaseId.parse(entry["case"])
+    timing = entry["timing"]
+    clocks = timing["telemetry"]["sm_clock_mhz"]
+    case = load_operation(f"suite.operations.{case_id.operation}").case(case_id)
+    return Result(case, entry["seconds"], timing["host"], timing["launch_floor"], clocks and sum(clocks) / 2)
+
+
+def lines(device: str, results: Results) -> list[Line]:
+    """The table, without what the run did not measure."""
+    record = match(device)
+    found = [*_capacities(record), *_bandwidths(results, record), *_latencies(results), *_launches(results)]
+    return [line for line in found if line.here is not NOTHING or line.a100 is not NOTHING]
+
+
+def _capacities(record: DeviceRecord | None) -> Iterator[Line]:
+    for name, field, unit, size in (
+        ("registers of an SM", "regs_per_sm", "KiB", 4 / 1024),
+        ("shared memory of an SM", "smem_per_sm_kib", "KiB", 1),
+        ("L2", "l2_bytes", "MiB", 2**-20),
+        ("device memory", "mem_size_gb", "GB", 1),
+    ):
+        yield Line(f"{name}, capacity", *(_published(r, field, unit, size) for r in (record, A100)))
+
+
+def _published(record: DeviceRecord | None, field: str, unit: str, size: float) -> Figure:
+    number = record.number(field) if record else None
+    if record is None or number is None:
+        return NOTHING
+    return Figure(f"{number * size:g} {unit}", PUBLISHED, record.fields[field].source)
+
+
+def _bandwidths(results: Results, record: DeviceRecord | None) -> Iterator[Line]:
+    peaks = {
+        Memory.REGISTER: ("registers, operands read", "register_bandwidth", NOTHING),
+        Memory.SHARED: (
+            "shared memory, read",
+            "shared_bandwidth",
+            Figure("19.2 TB/s", PUBLISHED, f"{_GPU_BENCHES} gpu-cache/a100_80.txt, L1 of 148 KiB: the same memory"),
+        ),
+        Memory.L2: (
+            "L2, read",
+            "l2_bandwidth",
+            Figure("5.45 TB/s", PUBLISHED, f"{_GPU_BENCHES} gpu-l2-cache/a100_80.txt, 16.9 MB"),
+        ),
+    }
+    for level, (name, operation, a100) in peaks.items():
+        yield Line(name, _best(results, f"{operation}/", lambda traffic: traffic.read), a100)
+        if level is Memory.REGISTER:
+            yield Line(
+                "registers, operands and results", _best(results, f"{operation}/", lambda traffic: traffic.total)
+            )
+        yield Line(f"{name.split(',')[0]}, roof", _roof(record, level), _roof(A100, level))
+    device = Figure("1.74 TB/s", PUBLISHED, f"{_GPU_BENCHES} gpu-stream/a100_80.txt, scale")
+    streams = {n: r for n, r in results.items() if r.case.work.traffic.level is Memory.DEVICE}
+    yield Line("device memory, read + written", _best(streams, "", lambda traffic: traffic.total), device)
+    yield Line("device memory, roof", _roof(record, Memory.DEVICE), _roof(A100, Memory.DEVICE))
+    yield from _transfers(results, record)
+
+
+def _transfers(results: Results, record: DeviceRecord | None) -> Iterator[Line]:
+    published = {
+        "upload/cuda/pinned/": Figure("24.8 GB/s", PUBLISHED, "NVIDIA developer forum, thread 352186, A100-SXM4-80GB"),
+        "upload/cuda/pageable/": Figure("12.7 GB/s", PUBLISHED, "pc2/GPUInspector.jl @b0bea3a, A100-SXM4-40GB"),
+    }
+    for operation, variants in (
+        ("upload", ("pinned", "pageable", "zero_copy")),
+        ("download", ("pinned", "pageable", "zero_copy")),
+        ("exchange", ("in_turn", "overlapped", "zero_copy")),
+    ):
+        for variant in variants:
+            name = f"{operation}/cuda/{variant}/"
+            yield Line(f"{operation}, {variant}", _best(results, name, lambda t: t.total), published.get(name, NOTHING))
+    yield Line("link to the host, roof each way", _roof(record, Memory.HOST), _roof(A100, Memory.HOST))
+
+
+def _best(results: Results, prefix: str, count: Callable[[Traffic], int]) -> Figure:
+    """The highest rate among the kernels whose case ids begin so."""
+    found = [(r.rate(count), name) for name, r in results.items() if name.startswith(prefix)]
+    if not found:
+        return NOTHING
+    rate, name = max(found)
+    return Figure(_bytes_per_second(rate), MEASURED, name)
+
+
+def _roof(record: DeviceRecord | None, level: Memory) -> Figure:
+    figure = record.bandwidth_figure(level) if record else None
+    if figure is None or figure.value is None:
+        return NOTHING
+    return Figure(_bytes_per_second(figure.value), DERIVED if figure.derived else PUBLISHED, figure.source)
+
+
+def _latencies(results: Results) -> Iterator[Line]:
+    for name, kernel, lines, a100 in (
+        ("shared memory", "cuda/shared", 64, Figure("23 cycles", PUBLISHED, _DEMYSTIFYING)),
+        ("L1", "cuda/cached", 64, Figure("33 cycles", PUBLISHED, f"{_GPU_BENCHES} gpu-latency/a100_80.txt")),
+        ("L2", "cuda/uncached", 32768, Figure("200 cycles", PUBLISHED, _DEMYSTIFYING)),
+        ("device memory", "cuda/uncached", 2097152, Figure("290 cycles", PUBLISHED, _DEMYSTIFYING)),
+    ):
+        yield Line(f"{name}, latency", latency(results, kernel, lines), a100)
+
+
+def latency(results: Results, kernel: str, lines: int) -> Figure:
+    """Time of a step of the pointer chase over so many lines, from its shortest and its longest chase."""
+    chases = [r for name, r in results.items() if name.startswith(f"pointer_chase/{kernel}/")]
+    chases = sorted((r for r in chases if r.case.shape.dims[0] == lines), key=lambda r: r.case.shape.dims[1])
+    if len(chases) < 2:
+        return NOTHING
+    short, long = chases[0], chases[-1]
+    seconds = (long.seconds - short.seconds) / (long.case.shape.dims[1] - short.case.shape.dims[1])
+    cycles = f" ({seconds * long.clock_mhz * 1e6:.0f} cycles)" if long.clock_mhz else ""
+    return Figure(f"{seconds * 1e9:.1f} ns{cycles}", MEASURED, f"{long.case} - {short.case}")
+
+
+def _launches(results: Results) -> Iterator[Line]:
+    """What a launch costs, and the bytes below which a kernel is over before that."""
+    rates = [r.rate(lambda t: t.total) for r in results.values() if r.case.work.traffic.level is Memory.DEVICE]
+    bandwidth = max(rates, default=0.0)
+    graph, stream = (
+        Figure(f"{us} us", PUBLISHED, f"{_GPU_BENCHES} gpu-small-kernels/a100_80{suffix}.txt, 4096 elements")
+        for us, suffix in ((1.34, "_graph"), (2.62, ""))
+    )
+    for name, prefix, a100 in (
+        ("launch in a stream", "launch_chain/cuda/stream", stream),
+        ("launch in a stream, Triton", "launch_chain/triton/stream", NOTHING),
+        ("launch in a graph", "launch_chain/cuda/graph", graph),
+    ):
+        result = next((r for case, r in results.items() if case.startswith(f"{prefix}/")), None)
+        if result is None:
+            continue
+        seconds = result.seconds / result.case.shape.size
+        yield Line(name, Figure(f"{seconds * 1e6:.2f} us", MEASURED, str(result.case)), a100)
+        formula = f"{seconds * 1e6:.2f} us x {_bytes_per_second(bandwidth)}, the most this run moved"
+        yield Line(f"{name}: overhead-bound below", Figure(f"{seconds * bandwidth / 1e6:.2f} MB", DERIVED, formula))
+    empty = next((r for case, r in results.items() if case.startswith("empty_launch/cuda/stream/")), None)
+    if empty is not None:
+        yield Line(
+            "empty kernel, call to completion", Figure(f"{empty.seconds * 1e6:.2f} us", MEASURED, str(empty.case))
+        )
+        yield Line("empty kernel, host's share", Figure(f"{empty.host * 1e6:.2f} us", MEASURED, str(empty.case)))
+
+
+def _bytes_per_second(rate: float) -> str:
+    return f"{rate / 1e12:.3g} TB/s" if rate >= 1e12 else f"{rate / 1e9:.3g} GB/s"
+
+
+def stride_lines(results: Results) -> list[str]:
+    """Time of the shared-memory strides over that of stride 1, beside the lanes that meet in a bank."""
+    found = {r.case.shape.dims[1]: r.seconds for name, r in results.items() if name.startswith("shared_stride/")}
+    if 1 not in found:
+        return []
+    return [
+        "",
+        "shared-memory stride: lanes per bank (derived: gcd with 32), time over that of stride 1 (measured)",
+    ] + [
+        f"  {stride:2}: {math.gcd(stride, 32) if stride else 1:2}  {seconds / found[1]:6.2f}"
+        for stride, seconds in sorted(found.items())
+    ]
+
+
+def occupancy_lines(results: Results) -> list[str]:
+    """Bytes in flight and what they reach: Little's law says bandwidth = bytes in flight / latency."""
+    found = [r for name, r in results.items() if name.startswith("occupancy/cuda/")]
+    if not found:
+        return []
+    text = [
+        "",
+        "y = 2 x by occupancy: warps per SM, loads of a thread in flight, KiB in flight per SM (derived), TB/s (measured)",
+    ]
+    for r in sorted(found, key=lambda r: (r.case.shape.dims[1], r.case.kernel.options["ilp"])):
+        warps, ilp = r.case.shape.dims[1], r.case.kernel.options["ilp"]
+        text.append(f"  {warps:2} {ilp:2} {warps * 32 * ilp * 4 / 1024:6.1f} {r.rate(lambda t: t.total) / 1e12:7.3f}")
+    return text
+
+
+def table(device: str, found: Sequence[Line]) -> list[str]:
+    """Lines of text: name, value and kind here, value and kind of the A100; then the sources of both."""
+    widths = [max(len(line.name) for line in found), *(max(len(f.text) for f in column) for column in _columns(found))]
+    text = [f"{'':{widths[0]}}  {device}  |  {A100.name}"]
+    for line in found:
+        cells = (f"{f.text:>{w}} {f.kind:9}" for f, w in zip((line.here, line.a100), widths[1:], strict=True))
+        text.append(f"{line.name:{widths[0]}}  {'  |  '.join(cells)}".rstrip())
+    sources = (f"  {line.name}: {line.here.source or '-'}  |  {line.a100.source or '-'}" for line in found)
+    return [*text, "", "sources, here | A100:", *sources]
+
+
+def _columns(found: Sequence[Line]) -> tuple[list[Figure], list[Figure]]:
+    return [line.here for line in found], [line.a100 for line in found]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the tables of the results file that is named."""
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        device, results = read(Path(arguments[0]))
+    except ResultsError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print("\n".join([*table(device, lines(device, results)), *stride_lines(results), *occupancy_lines(results)]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
