@@ -257,7 +257,7 @@ def occupancy_lines(results: Results) -> list[str]:
         return []
     text = [
         "",
-        "y = 2 x by occupancy: warps per SM, loads of a thread in flight, KiB in flight per SM (derived), TB/s (measured)",
+        "y = 2 x by occupancy: warps per SM, loads per thread, KiB in flight per SM (derived), TB/s (measured)",
     ]
     for r in sorted(found, key=lambda r: (r.case.shape.dims[1], r.case.kernel.options["ilp"])):
         warps, ilp = r.case.shape.dims[1], r.case.kernel.options["ilp"]

@@ -23,7 +23,7 @@ from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing
 from pytest_roofline.ids import CaseId, Shape
 from pytest_roofline.judging import Judge
 from pytest_roofline.reports import stored, terminal
-from pytest_roofline.verdict import Kind
+from pytest_roofline.verdict import Kind, Reason
 
 HERE = Environment("NVIDIA H200", "580", "13.0", "3.12", {"torch": "2.11"}, 132, 62914560, machine="one")
 N = 10**8
@@ -132,12 +132,20 @@ def test_an_unknown_gpu_has_rates_but_no_percentage(tmp_path):
     assert found.verdict.kind is Kind.NEW
 
 
-def test_throttled_evidence_is_invalid(judge):
-    """Never the same, never stored."""
+@pytest.mark.parametrize("reason", [Reason.THROTTLED, Reason.HOST_STALLED])
+def test_invalid_evidence_keeps_its_reason(judge, reason):
+    """Never the same, never stored, and whoever reads the code learns what was wrong with the measurement."""
     case = operation().case(CaseId.parse(f"op/cuda/copy/f32/{N}"))
-    found = judge.row(case, Evidence(str(case), Outcome.INVALID, "HwThermalSlowdown"))
-    assert found.verdict.kind is Kind.INVALID
+    found = judge.row(case, Evidence(str(case), Outcome.INVALID, "in words", reason=reason.value))
+    assert (found.verdict.kind, found.verdict.reason, found.verdict.sentence) == (Kind.INVALID, reason, "in words")
     assert found.verdict.fails()
+
+
+def test_evidence_without_a_time_or_a_reason_is_no_time(judge):
+    """It is not called throttled: nobody knows that it was."""
+    case = operation().case(CaseId.parse(f"op/cuda/copy/f32/{N}"))
+    found = judge.row(case, Evidence(str(case), Outcome.OK))
+    assert (found.verdict.kind, found.verdict.reason) == (Kind.INVALID, Reason.NO_TIME)
 
 
 def test_the_terminal_section_has_a_line_per_case_worst_first(judge):

@@ -189,3 +189,82 @@ def test_a_pitch_shorter_than_a_row_is_refused(operation):
     """The shape names the row and the pitch."""
     with pytest.raises(ValueError, match="a row of x has 7 elements, more than the pitch 6"):
         run(operation, right, "5x7.p6")
+
+
+def with_arguments(operation, **changes):
+    """negate with its input declared otherwise."""
+    import dataclasses
+
+    x, y = operation.arguments
+    return dataclasses.replace(operation, arguments=(dataclasses.replace(x, **changes), y))
+
+
+def test_an_argument_can_make_its_own_data(operation):
+    """Where random numbers mean nothing; the extents, a seed and the device are given."""
+    seen = []
+
+    def data(extents, seed, device):
+        seen.append((extents, device))
+        return torch.full(extents, 3.0, device=device)
+
+    def launcher(x, y):
+        assert (x == 3).all()
+        right(x, y)
+
+    run(with_arguments(operation, data=data), launcher)
+    assert seen == [((5, 7), "cpu")]
+
+
+def test_scalars_reach_launcher_and_reference(operation):
+    """The problem's numbers beside its tensors are the same for both; a kernel that ignores one is wrong."""
+    import dataclasses
+
+    scaled = dataclasses.replace(
+        operation, scalars=lambda dims: {"factor": dims[0]}, reference=lambda x, factor: {"y": -factor * x}
+    )
+    run(scaled, lambda x, y, factor: y.copy_(-factor * x), "4x7")
+    with pytest.raises(WrongResultError, match="y: 28 of 28 elements wrong"):
+        run(scaled, lambda x, y, factor: right(x, y), "4x7")
+
+
+@pytest.mark.parametrize(
+    ("host", "device", "pageable", "expected"),
+    [
+        (False, "cuda", False, ("cuda", False)),
+        (True, "cuda", False, ("cpu", True)),
+        (True, "cuda", True, ("cpu", False)),
+        (True, "cpu", False, ("cpu", False)),
+    ],
+)
+def test_host_arguments_lie_on_the_host(operation, monkeypatch, host, device, pageable, expected):
+    """Page-locked unless the kernel wants them pageable; without a GPU there is nothing to lock pages for."""
+    import dataclasses
+
+    asked, allocate = [], torch.empty
+
+    def empty(*size, device, pin_memory, **keywords):
+        asked.append((device, pin_memory))
+        return allocate(*size, **keywords)
+
+    monkeypatch.setattr(torch, "empty", empty)
+    case = operation.case(CaseId.parse("negate/host/plain/f32/5x7"))
+    case = dataclasses.replace(case, kernel=dataclasses.replace(case.kernel, pageable=pageable))
+    buffers.guarded(dataclasses.replace(operation.arguments[0], host=host), case, device, 0)
+    assert asked == [expected]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+def test_a_wrong_copy_to_the_host_is_caught(operation):
+    """Outputs in page-locked memory are compared where the exact result is, after the device is done."""
+    import dataclasses
+
+    x, y = operation.arguments
+    download = dataclasses.replace(operation, arguments=(x, dataclasses.replace(y, host=True)))
+
+    def launcher(x, y):
+        assert y.is_pinned()
+        y.copy_(-x, non_blocking=True)
+
+    assert run(download, launcher, device="cuda") == 0
+    with pytest.raises(WrongResultError, match="y: 35 of 35 elements wrong"):
+        run(download, lambda x, y: y.copy_(x, non_blocking=True), device="cuda")

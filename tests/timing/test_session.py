@@ -156,3 +156,11 @@ def test_transfers_are_timed_between_events(engine, pinned):
     )
     assert found.launches == 1
     assert 1e9 < source.nbytes / statistics.median(found.samples) < 1e12  # bytes per second over any host link
+
+
+def test_the_estimate_follows_the_protocol(engine, scale):
+    """A hot kernel is not planned as a cold one, and what no graph holds is estimated by its own clock."""
+    [call] = scale(1 << 22)
+    cold, hot = (min(engine.estimate(call, p) for _ in range(3)) for p in (Protocol.GRAPH_COLD, Protocol.GRAPH_HOT))
+    assert hot < 0.9 * cold
+    assert engine.estimate(call, Protocol.HOST_CLOCK) > hot

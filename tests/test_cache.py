@@ -1,0 +1,40 @@
+"""Files get to their place whole or not at all."""
+
+import os
+
+import pytest
+
+from pytest_roofline import cache
+
+
+def test_a_file_is_written_whole_and_readable(tmp_path):
+    """Its folder is made, everybody may read it, and nothing else lies beside it."""
+    path = tmp_path / "new" / "file"
+    for content in (b"old", b"newer"):
+        cache.write_atomically(path, content)
+        assert path.read_bytes() == content
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("step", ["replace", "chmod"])
+def test_a_failure_leaves_what_was_there(tmp_path, monkeypatch, step):
+    """The error is the caller's, the old file is untouched, and no temporary file stays behind."""
+    path = tmp_path / "file"
+    cache.write_atomically(path, b"old")
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(OSError, match="disk full"):
+        cache.write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_content_that_is_no_bytes_leaves_nothing(tmp_path):
+    """Also a mistake of the caller does."""
+    with pytest.raises(TypeError):
+        cache.write_atomically(tmp_path / "file", "text")
+    assert list(tmp_path.iterdir()) == []
