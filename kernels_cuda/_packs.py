@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+
 import torch
 
-from pytest_roofline.launch import Source, c_type, ceil_div, misalignment, require
+from pytest_roofline.launch import Function, Source, c_type, ceil_div
 
 BLOCK = 256
 PACK = 16  # bytes of one vector access
@@ -18,22 +20,15 @@ FEW_THREADS, FEW_BYTES = 128, 1 << 14
 
 def require_vectors(name: str, *tensors: torch.Tensor) -> None:
     """Raise ``ValueError`` unless all are dense and of one shape."""
-    same = all(t.shape == tensors[0].shape and t.is_contiguous() for t in tensors)
-    require(same, f"{name} takes dense equal vectors")
+    shape = tensors[0].shape
+    for tensor in tensors:
+        if tensor.shape != shape or not tensor.is_contiguous():
+            raise ValueError(f"{name} takes dense equal vectors")
 
 
 def best_threads(tensor: torch.Tensor) -> int:
     """Threads of a block for a vector of that size."""
     return FEW_THREADS if tensor.nbytes <= FEW_BYTES else BLOCK
-
-
-def head_of(*tensors: torch.Tensor) -> int:
-    """Elements before the first 16-byte boundary, the same in all tensors; all of them where there is none."""
-    first, n = tensors[0], tensors[0].numel()
-    shift = misalignment(first, PACK)
-    if any(misalignment(t, PACK) != shift for t in tensors[1:]):
-        return n
-    return min(n, -shift % PACK // first.element_size())
 
 
 def launch_scalar(source: Source, name: str, *tensors: torch.Tensor) -> None:
@@ -54,11 +49,33 @@ def launch_packs(
 
     A thread has one item, or ``unroll``: the packs, and the elements before and after them.
     """
-    n, head, width = tensors[0].numel(), head_of(*tensors), PACK // tensors[0].element_size()
+    first, shifts = tensors[0], {t.data_ptr() % PACK for t in tensors}
+    shift = shifts.pop() if len(shifts) == 1 else None
+    element, n = (c_type(first), first.element_size()), first.numel()
+    function, blocks, head, packs = _plan(source, name, element, n, shift, unroll, threads, most)
+    function((blocks,), (threads,), (*tensors, n, head, packs))
+
+
+@functools.lru_cache(maxsize=4096)
+def _plan(
+    source: Source,
+    name: str,
+    element: tuple[str, int],
+    n: int,
+    shift: int | None,
+    unroll: int | None,
+    threads: int,
+    most: int | None,
+) -> tuple[Function, int, int, int]:
+    """The kernel's instance, blocks, elements before the first boundary (all of them where ``shift`` says that the
+    vectors have none in common), and packs from there on. Remembered, because it costs the host more than a launch.
+    """
+    c_name, itemsize = element
+    width = PACK // itemsize
+    head = n if shift is None else min(n, -shift % PACK // itemsize)
     packs = (n - head) // width
     items = n - packs * (width - 1)
     blocks = ceil_div(items, threads * (unroll or 1))
     index = "unsigned int" if n < NARROW else "unsigned long long"
-    arguments = f"{c_type(tensors[0])}, {index}" + (f", {unroll}" if unroll else "")
-    grid = (blocks if most is None else min(blocks, most),)
-    source.function(f"{name}<{arguments}>")(grid, (threads,), (*tensors, n, head, packs))
+    instance = f"{c_name}, {index}, {unroll}" if unroll else f"{c_name}, {index}"
+    return source.function(f"{name}<{instance}>"), blocks if most is None else min(blocks, most), head, packs

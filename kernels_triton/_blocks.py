@@ -8,7 +8,7 @@ import torch
 import triton
 import triton.language as tl
 
-from pytest_roofline.launch import ceil_div, misalignment, require
+from pytest_roofline.launch import ceil_div
 
 PACK = 16  # bytes of the widest access of one thread
 NARROW = 1 << 31  # vectors with fewer elements are indexed with 32 bits, which small ones notice
@@ -31,8 +31,10 @@ def block_start(BLOCK: tl.constexpr, WIDE: tl.constexpr):
 
 def require_vectors(name: str, *tensors: torch.Tensor) -> None:
     """Raise ``ValueError`` unless all are dense and of one shape."""
-    same = all(t.shape == tensors[0].shape and t.is_contiguous() for t in tensors)
-    require(same, f"{name} takes dense equal vectors")
+    shape = tensors[0].shape
+    for tensor in tensors:
+        if tensor.shape != shape or not tensor.is_contiguous():
+            raise ValueError(f"{name} takes dense equal vectors")
 
 
 def best_block(tensor: torch.Tensor) -> tuple[int, int]:
@@ -48,9 +50,8 @@ def launch_blocks(kernel: Any, *tensors: torch.Tensor, block: int, num_warps: in
     elements before the next one get a launch of their own: Triton specialises on pointers divisible by 16, and only
     those give wide accesses.
     """
-    n = tensors[0].numel()
-    shift = misalignment(tensors[0], PACK)
-    if n and shift and all(misalignment(t, PACK) == shift for t in tensors[1:]):
+    n, shifts = tensors[0].numel(), {t.data_ptr() % PACK for t in tensors}
+    if n and len(shifts) == 1 and (shift := shifts.pop()):
         head = min(n, (PACK - shift) // tensors[0].element_size())
         kernel[(1,)](*(t[:head] for t in tensors), head, BLOCK=PACK, WIDE=False, WHOLE=False, num_warps=1)
         n, tensors = n - head, tuple(t[head:] for t in tensors)

@@ -7,7 +7,7 @@ import triton.language as tl
 from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import ceil_div, misalignment, require
 
-from ._blocks import PACK, best_block, block_start, launch_blocks
+from ._blocks import PACK, best_block, block_start, launch_blocks, require_vectors
 
 
 @triton.jit
@@ -61,21 +61,21 @@ def _add_vectorised(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WH
 
 def vector_add(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
     """``y += x`` for dense vectors of one length. Raises ``ValueError`` for anything else."""
-    _require_vectors(x, y)
+    require_vectors("vector_add", x, y)
     if y.numel():
         _add[(ceil_div(y.numel(), block),)](x, y, y.numel(), BLOCK=block, num_warps=num_warps)
 
 
 def hinted(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
     """As ``vector_add``, with hints about the offsets. Raises ``ValueError`` as ``vector_add`` does."""
-    _require_vectors(x, y)
+    require_vectors("vector_add", x, y)
     if y.numel():
         _add_hinted[(ceil_div(y.numel(), block),)](x, y, y.numel(), BLOCK=block, num_warps=num_warps)
 
 
 def unmasked(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
     """Whole blocks from a 16-byte boundary on. Raises ``ValueError`` for anything else."""
-    _require_vectors(x, y)
+    require_vectors("vector_add", x, y)
     whole = y.numel() % block == 0 and misalignment(x, PACK) == misalignment(y, PACK) == 0
     require(whole, f"vector_add/unmasked takes aligned vectors of a multiple of {block} elements")
     if y.numel():
@@ -84,7 +84,7 @@ def unmasked(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) ->
 
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``vector_add`` does."""
-    _require_vectors(x, y)
+    require_vectors("vector_add", x, y)
     block, num_warps = best_block(y)
     launch_blocks(_add_vectorised, x, y, block=block, num_warps=num_warps)
 
@@ -93,7 +93,3 @@ def l2_persistent(x: torch.Tensor, y: torch.Tensor) -> None:
     """``vectorised`` with ``y`` kept in L2 as far as it fits. Raises ``ValueError`` as ``vector_add`` does."""
     with persisting(y):
         vectorised(x, y)
-
-
-def _require_vectors(x: torch.Tensor, y: torch.Tensor) -> None:
-    require(x.shape == y.shape and x.is_contiguous() and y.is_contiguous(), "vector_add takes two dense equal vectors")

@@ -7,7 +7,7 @@ import torch
 from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import Source, c_type, ceil_div, misalignment, require
 
-from .._packs import BLOCK, PACK, best_threads, launch_packs, launch_scalar
+from .._packs import BLOCK, PACK, best_threads, launch_packs, launch_scalar, require_vectors
 
 _HERE = Path(__file__).parent
 SCALAR = Source(_HERE / "scalar.cu")
@@ -18,7 +18,7 @@ UNMASKED = Source(_HERE / "unmasked.cu")
 
 def scalar(x: torch.Tensor, y: torch.Tensor) -> None:
     """``y += x``, one element per thread. Raises ``ValueError`` unless both are dense vectors of one length."""
-    _require_vectors(x, y)
+    require_vectors("vector_add", x, y)
     launch_scalar(SCALAR, "vector_add_scalar", x, y)
 
 
@@ -27,13 +27,13 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
 
     Raises ``ValueError`` unless both are dense vectors of one length.
     """
-    _require_vectors(x, y)
+    require_vectors("vector_add", x, y)
     launch_packs(VECTORISED, "vector_add_vectorised", x, y, threads=best_threads(y))
 
 
 def hinted(x: torch.Tensor, y: torch.Tensor) -> None:
     """``y += x`` from a 16-byte boundary on. Raises ``ValueError`` elsewhere, and as ``scalar`` does."""
-    _require_vectors(x, y)
+    require_vectors("vector_add", x, y)
     _require_aligned("hinted", x, y)
     n, width = y.numel(), PACK // y.element_size()
     HINTED.function(f"vector_add_hinted<{width}>")((ceil_div(n, width * BLOCK),), (BLOCK,), (x, y, n))
@@ -41,7 +41,7 @@ def hinted(x: torch.Tensor, y: torch.Tensor) -> None:
 
 def unmasked(x: torch.Tensor, y: torch.Tensor) -> None:
     """``y += x`` for whole blocks of 256 packs. Raises ``ValueError`` for anything else."""
-    _require_vectors(x, y)
+    require_vectors("vector_add", x, y)
     _require_aligned("unmasked", x, y)
     require(y.nbytes % (BLOCK * PACK) == 0, f"vector_add/unmasked takes dense multiples of {BLOCK * PACK} bytes")
     UNMASKED.function(f"vector_add_unmasked<{c_type(y)}>")((y.nbytes // (BLOCK * PACK),), (BLOCK,), (x, y))
@@ -51,10 +51,6 @@ def l2_persistent(x: torch.Tensor, y: torch.Tensor) -> None:
     """``vectorised`` with ``y`` kept in L2 as far as it fits. Raises ``ValueError`` as ``scalar`` does."""
     with persisting(y):
         vectorised(x, y)
-
-
-def _require_vectors(x: torch.Tensor, y: torch.Tensor) -> None:
-    require(x.shape == y.shape and x.is_contiguous() and y.is_contiguous(), "vector_add takes two dense equal vectors")
 
 
 def _require_aligned(variant: str, x: torch.Tensor, y: torch.Tensor) -> None:
