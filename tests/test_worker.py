@@ -33,6 +33,11 @@ def hangs(x, y):
         pass
 
 
+def needs_a_gpu(x, y):
+    from pytest_roofline.launch import GpuNeeded
+    raise GpuNeeded("negate: there is no GPU here")
+
+
 def prints(x, y):
     print("noise on standard output")
     torch.neg(x, out=y)
@@ -42,7 +47,7 @@ def prints(x, y):
 @pytest.fixture
 def spec(tmp_path, monkeypatch, operation_source, imported_once):
     """Orders for the kernels above."""
-    names = ["negate", "wrong", "raises", "crashes", "exits", "hangs", "prints", "absent"]
+    names = ["negate", "wrong", "raises", "crashes", "exits", "hangs", "prints", "absent", "needs_a_gpu"]
     kernels = "".join(f'Kernel("host", "{n}", "planted_kernels:{n}", ("f32",)),' for n in names)
     kernels += 'Kernel("host", "needs_cupy", "planted_import:f", ("f32",)),'
     kernels += 'Kernel("host", "broken_import", "planted_broken:f", ("f32",)),'
@@ -107,6 +112,12 @@ def test_a_hang_is_killed(spec):
 def test_output_of_a_kernel_does_not_disturb_the_evidence(spec):
     """What a launcher prints is not taken for evidence."""
     assert worker.run_spawned(spec("prints"), 60).outcome is Outcome.OK
+
+
+def test_what_only_a_gpu_can_do_is_a_reason_to_skip(spec):
+    """The launcher's own words are the reason."""
+    evidence = both(spec("needs_a_gpu"))
+    assert (evidence.outcome, evidence.detail) == (Outcome.UNAVAILABLE, "negate: there is no GPU here")
 
 
 def test_missing_gpu_packages_are_a_reason_to_skip(spec):

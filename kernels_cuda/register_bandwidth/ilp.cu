@@ -14,7 +14,7 @@ register_bandwidth(const float* __restrict__ x, const float* __restrict__ a, con
         factor[k] = i < n ? a[i] : 0.0f;
         summand[k] = i < n ? b[i] : 0.0f;
     }
-#pragma unroll 16
+#pragma unroll 8
     for (int step = 0; step < steps; ++step) {
 #pragma unroll
         for (int k = 0; k < ILP; ++k) {
