@@ -90,7 +90,7 @@ class Function:
     def __init__(self, source: Source, name: str) -> None:
         self.source = source
         self.name = name
-        self._kernels: dict[int, LoadedKernel] = {}  # by device index
+        self.loaded: dict[int, LoadedKernel] = {}  # by device index
         self._recent: LoadedKernel | None = None  # of the device that was launched on last
 
     def __str__(self) -> str:
@@ -174,7 +174,7 @@ class Function:
     def _launch_on_gpu(
         self, index: int, grid: Extents, block: Extents, values: Sequence[Any], shared_bytes: int
     ) -> None:
-        self._recent = kernel = self._kernels.get(index) or self._load(index)
+        self._recent = kernel = self.loaded.get(index) or self._load(index)
         plain = [v.data_ptr() if isinstance(v, torch.Tensor) else v.item() for v in values]
         kernel.launch(grid, block, plain, shared_bytes, _stream_handle(index))
 
@@ -186,8 +186,8 @@ class Function:
             headers = source.fingerprint
             compiled = compile_kernel(source.path, source.text, self.name, source.options, arch, headers)
             raw = cupy.RawModule(path=str(compiled.path)).get_function(compiled.symbol)
-            self._kernels[index] = LoadedKernel(raw, self.parameters, index)
-        return self._kernels[index]
+            self.loaded[index] = LoadedKernel(raw, self.parameters, index)
+        return self.loaded[index]
 
 
 Recorder = Callable[[Function, Extents, Extents, int], None]

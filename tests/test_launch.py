@@ -410,7 +410,7 @@ def test_large_shared_memory_is_opted_into_before_the_launch(source, vectors, cu
     allowed = []
     for wanted in (48 * 1024, 100_000, 60_000, 120_000):
         function((1,), (1,), (*vectors, 8, 1.0), shared_bytes=wanted)
-        allowed.append(function._kernels[1].raw.max_dynamic_shared_size_bytes)
+        allowed.append(function.loaded[1].raw.max_dynamic_shared_size_bytes)
     assert allowed == [0, 100_000, 100_000, 120_000]
     assert [entry[4] for entry in cupy.launches] == [48 * 1024, 100_000, 60_000, 120_000]
 
