@@ -131,7 +131,7 @@ class Function:
         if 0 in grid3:
             return
         if index is None:
-            self.source.cpu_module.function(self.name)(grid3, block3, values, shared_bytes)
+            self._launch_on_cpu(grid3, block3, values, shared_bytes)
         elif index == torch.cuda.current_device():
             self._launch_on_gpu(index, grid3, block3, values, shared_bytes)
         else:

@@ -59,6 +59,20 @@ def test_cpu_tensors_go_to_the_cpu_backend(source, vectors):
     assert (type(args[2]), type(args[3])) == (np.int32, np.float32)
 
 
+def test_a_recorder_is_told_of_launches_instead(source, vectors):
+    """What is recorded is not executed; arguments are checked all the same, and afterwards launches run again."""
+    x, y = vectors
+    add, told = source.function("add<float>"), []
+    with launch.recording(lambda *launched: told.append(launched)):
+        add((2,), (32, 4), (x, y, 8, 2), shared_bytes=64)
+        with pytest.raises(TypeError):
+            add((2,), (32, 4), (x, y, 8.5, 2))
+    assert told == [(add, (2, 1, 1), (32, 4, 1), 64)]
+    assert not source.cpu_module.launches
+    add((2,), (32, 4), (x, y, 8, 2))
+    assert len(source.cpu_module.launches) == 1
+
+
 def test_an_empty_grid_launches_nothing(source, vectors):
     """CUDA refuses a grid without blocks; there is nothing to do."""
     source.function("add<float>")((0,), (32,), (*vectors, 8, 1.0))
