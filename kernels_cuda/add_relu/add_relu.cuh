@@ -24,7 +24,7 @@ struct AddRelu {
 template <typename T, typename Index, typename F>
 __device__ void stream(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs, F f) {
     for_own_item<T>(
-        n, head, packs,                                                                       //
-        [&](Index i) { packs_from(y + head)[i] = map_pack<T>(packs_from(x + head)[i], f); },  //
+        n, head, packs,
+        [&](Index i) { packs_from(y + head)[i] = map_pack<T>(packs_from(x + head)[i], f); },
         [&](Index e) { y[e] = f(x[e]); });
 }

@@ -8,8 +8,8 @@ __global__ void copy_grid_stride(const T* __restrict__ x, T* __restrict__ y, Ind
     const Index items = n - packs * (WIDTH<T> - 1);
     for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; i < items; i += gridDim.x * blockDim.x) {
         for_item<T>(
-            i, n, head, packs,                                                    //
-            [&](Index p) { packs_from(y + head)[p] = packs_from(x + head)[p]; },  //
+            i, n, head, packs,
+            [&](Index p) { packs_from(y + head)[p] = packs_from(x + head)[p]; },
             [&](Index e) { y[e] = x[e]; });
     }
 }

@@ -21,6 +21,6 @@ __global__ void copy_unrolled(const T* __restrict__ x, T* __restrict__ y, Index 
                 y_packs[first + u * blockDim.x] = loaded[u];
             }
         },
-        [&](Index i) { y_packs[i] = x_packs[i]; },  //
+        [&](Index i) { y_packs[i] = x_packs[i]; },
         [&](Index e) { y[e] = x[e]; });
 }

@@ -6,7 +6,7 @@
 template <typename T, typename Index>
 __global__ void copy_vectorised(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
     for_own_item<T>(
-        n, head, packs,                                                       //
-        [&](Index i) { packs_from(y + head)[i] = packs_from(x + head)[i]; },  //
+        n, head, packs,
+        [&](Index i) { packs_from(y + head)[i] = packs_from(x + head)[i]; },
         [&](Index e) { y[e] = x[e]; });
 }
