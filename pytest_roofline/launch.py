@@ -161,6 +161,13 @@ class Function:
             raise ValueError(f"{self}: the tensors are on several devices: {', '.join(sorted(map(str, devices)))}")
         return next((device.index for device in devices if device.type != "cpu"), None)
 
+    def _launch_on_cpu(self, grid: Extents, block: Extents, values: Sequence[Any], shared_bytes: int) -> None:
+        recorder = _recorder.get()
+        if recorder is not None:
+            recorder(self, grid, block, shared_bytes)
+        else:
+            self.source.cpu_module.function(self.name)(grid, block, values, shared_bytes)
+
     def _checked(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """Tensors of the pointers' element types, and numbers as exactly their parameters' C types."""
         try:
