@@ -2,6 +2,7 @@
 
     python benchmarks/ncu_counts.py                  # measures with ncu, counts on the CPU, prints both columns
     python benchmarks/ncu_counts.py --rows matmul    # only the rows whose name matches
+    python benchmarks/ncu_counts.py --operations     # additions, multiplications and fused ones by threads
     python benchmarks/ncu_counts.py --save h200.json # keeps what was measured; --measured h200.json compares later
 
 Exit status 1 when a figure differs. docs/cuda-on-cpu.md says what each figure is.
@@ -23,23 +24,40 @@ from ncu_rows import ROWS, Row
 
 from pytest_roofline.counting.cuda_cpu import LaunchRecord, checking
 
-# Label: the hardware's counter, and which of our figures it is compared with. Shared loads are compared as a compiler
-# issues them, which reads neighbouring words at once.
-_REQUESTS, _SECTORS = (
-    "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum",
-)
-_WAVEFRONTS, _ISSUED = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", "smsp__inst_executed_op_shared_{}.sum"
-METRICS = {
-    "global load requests": (_REQUESTS.format("ld"), "global load", "requests"),
-    "global load sectors": (_SECTORS.format("ld"), "global load", "sectors"),
-    "global store requests": (_REQUESTS.format("st"), "global store", "requests"),
-    "global store sectors": (_SECTORS.format("st"), "global store", "sectors"),
-    "shared load instructions": (_ISSUED.format("ld"), "shared load", "merged_requests"),
-    "shared load wavefronts": (_WAVEFRONTS.format("ld"), "shared load", "merged_wavefronts"),
-    "shared store instructions": (_ISSUED.format("st"), "shared store", "requests"),
-    "shared store wavefronts": (_WAVEFRONTS.format("st"), "shared store", "wavefronts"),
+_GLOBAL, _WAVES = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+_ISSUED = "smsp__inst_executed_op_{}_pred_on_any.sum"  # at least one lane takes part
+_ATOMICS = ("red", "atom")  # without and with a result
+_THREADS = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
+
+# By label: the hardware's counters, which are added, and the figure of a record that must equal their sum. Shared loads
+# are compared as a compiler issues them, which reads neighbouring words at once.
+MEMORY = {
+    "global load requests": ([_GLOBAL.format("requests", "ld")], ("global load", "requests")),
+    "global load sectors": ([_GLOBAL.format("sectors", "ld")], ("global load", "sectors")),
+    "global store requests": ([_GLOBAL.format("requests", "st")], ("global store", "requests")),
+    "global store sectors": ([_GLOBAL.format("sectors", "st")], ("global store", "sectors")),
+    "global atomic requests": (
+        [_GLOBAL.format("requests", op) for op in _ATOMICS],
+        ("global atomic", "requests"),
+    ),
+    "global atomic sectors": ([_GLOBAL.format("sectors", op) for op in _ATOMICS], ("global atomic", "sectors")),
+    "shared load instructions": (
+        [_ISSUED.format(op) for op in ("shared_ld", "ldsm")],
+        ("shared load", "merged_requests"),
+    ),
+    "shared load wavefronts": ([_WAVES.format("ld")], ("shared load", "merged_wavefronts")),
+    "shared store instructions": ([_ISSUED.format("shared_st")], ("shared store", "requests")),
+    "shared store wavefronts": ([_WAVES.format("st")], ("shared store", "wavefronts")),
+    "shared atomic instructions": ([_ISSUED.format("shared_atom")], ("shared atomic", "requests")),
+    "shared atomic wavefronts": ([_WAVES.format("atom")], ("shared atomic", "wavefronts")),
+    "cp.async instructions": ([_ISSUED.format("ldgsts")], ("shared copy", "requests")),
 }
+OPERATIONS = {
+    f"{pipeline} {kind}": ([_THREADS.format(letter + kind)], (kind, pipeline))
+    for pipeline, letter in (("fp32", "f"), ("fp64", "d"), ("fp16", "h"))
+    for kind in ("add", "mul", "fma")
+}
+Metrics = dict[str, tuple[list[str], tuple[str, str]]]
 
 
 def counted(rows: Sequence[Row]) -> list[LaunchRecord]:
@@ -76,17 +94,18 @@ def measured(rows: str, metrics: Sequence[str]) -> list[dict[str, int]]:
     return [{metric: int(float(entry[metric].replace(",", ""))) for metric in metrics} for entry in table]
 
 
-def compare(rows: Sequence[Row], hardware: Sequence[dict[str, int]]) -> int:
+def compare(rows: Sequence[Row], hardware: Sequence[dict[str, int]], metrics: Metrics) -> int:
     """Print both columns of every row; the number of figures that differ."""
     differing = 0
     for row, record, theirs in zip(rows, counted(rows), hardware, strict=True):
-        figures = {label: (record.total(kind, figure), theirs[m]) for label, (m, kind, figure) in METRICS.items()}
+        figure = record.executed if metrics is OPERATIONS else record.total
+        both = {label: (figure(*what), sum(theirs[m] for m in names)) for label, (names, what) in metrics.items()}
         print(row.name)
-        for label, (ours, gpu) in figures.items():
+        for label, (ours, gpu) in both.items():
             if ours or gpu:
                 print(f"  {label:28} counted {ours:8} measured {gpu:8}{'' if ours == gpu else '  DIFFERENT'}")
-        differing += sum(ours != gpu for ours, gpu in figures.values())
-    print(f"compared {len(rows) * len(METRICS)} figures of {len(rows)} launches, {differing} differ")
+        differing += sum(ours != gpu for ours, gpu in both.values())
+    print(f"compared {len(rows) * len(metrics)} figures of {len(rows)} launches, {differing} differ")
     return differing
 
 
@@ -94,6 +113,7 @@ def main() -> int:
     """Measure or read, count, compare; 1 when a figure differs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", default="", help="only rows whose name matches this regular expression")
+    parser.add_argument("--operations", action="store_true", help="floating-point operations instead of memory")
     parser.add_argument("--save", type=Path, help="write what was measured")
     parser.add_argument("--measured", type=Path, help="compare with such a file, without a GPU")
     parser.add_argument("--launch", action="store_true", help="only launch the rows on the GPU: what ncu runs")
@@ -102,15 +122,16 @@ def main() -> int:
     if options.launch:
         launch(rows)
         return 0
+    metrics = OPERATIONS if options.operations else MEMORY
     if options.measured:
         stored = json.loads(options.measured.read_text(encoding="utf-8"))
         rows = [row for row in rows if row.name in stored]
-        return int(compare(rows, [stored[row.name] for row in rows]) > 0)
-    hardware = measured(options.rows, [metric for metric, _, _ in METRICS.values()])
+        return int(compare(rows, [stored[row.name] for row in rows], metrics) > 0)
+    hardware = measured(options.rows, [name for names, _ in metrics.values() for name in names])
     if options.save:
         named = {row.name: values for row, values in zip(rows, hardware, strict=True)}
         options.save.write_text(json.dumps(named, indent=1), encoding="utf-8")
-    return int(compare(rows, hardware) > 0)
+    return int(compare(rows, hardware, metrics) > 0)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def _streams() -> Iterator[Row]:
         args = lambda n=n: (f32(n), f32(n), f32(n), n)  # noqa: E731
         yield Row(f"float4, n = {n}", BASICS, "vadd4", ((n // 4 + 255) // 256,), (256,), args)
     for dtype, kind in (("float", torch.float32), ("double", torch.float64), ("__half", torch.float16)):
-        args = lambda k=kind: (f32(N).to(k), torch.zeros(5 * N, dtype=k), N)  # noqa: E731
+        args = lambda k=kind: (f32(N).to(k), torch.zeros(4 * N, dtype=k), N)  # noqa: E731
         yield Row(f"arithmetic, {dtype}", ARITHMETIC, f"arithmetic<{dtype}>", (32,), (256,), args)
     yield Row("special functions", ARITHMETIC, "special", (32,), (256,), lambda: (f32(N), f32(4 * N), N))
 
@@ -163,6 +163,14 @@ def _copies() -> Iterator[Row]:
             "even lanes": (linear, torch.where(LANES % 2 == 0, linear, -1)),
             "one source": (LANES * 0, linear),
         }
+        for seed in range(3):
+            places = [
+                torch.randperm(WORDS // size, generator=torch.Generator().manual_seed(s))[:32] * size
+                for s in (seed, seed + 9)
+            ]
+            shapes[f"permuted {seed}"] = (places[0], places[1])
+            shapes[f"permuted {seed} to linear"] = (places[0], linear)
+            shapes[f"linear to permuted {seed}"] = (linear, places[1])
         for name, (source, target) in shapes.items():
             args = lambda s=source, t=target: (f32(2048), s.int(), t.int(), torch.zeros(32))  # noqa: E731
             yield Row(f"cp.async {4 * size} B, {name}", KERNELS, f"async_copy<{4 * size}>", (1,), (32,), args)

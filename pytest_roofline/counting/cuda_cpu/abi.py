@@ -19,6 +19,9 @@ SPACES = (
     "shared store",
     "global atomic",
     "shared atomic",
+    "global load",  # of a cp.async
+    "shared copy",
+    "shared load",  # of an ldmatrix
 )
 
 _U32, _U64, _I64 = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int64

@@ -1,6 +1,7 @@
 """Floating-point operations: found in the assembly of a build, one entry per instruction and basic block. Pure.
 
 How often a block ran is counted while the kernel runs, so an entry only says which operation belongs to which block.
+Checks of bounds split blocks that have their counter already: a piece without one belongs to the block that leads there.
 Arithmetic of this package's own headers stands for something else (a half is added as a float and rounded); those
 headers mark what they mean with a comment in the assembly, and their instructions count nothing.
 """
@@ -9,7 +10,6 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 SECTION = ".rl_operations"
@@ -19,6 +19,9 @@ FLOPS = {"add": 1, "mul": 1, "fma": 2, "div": 1, "special": 1, "conversion": 0}
 
 _ENTRY = struct.Struct("<QQQ")
 _BLOCK = re.compile(r"\s+(?:call|bl)\s+__sanitizer_cov_trace_pc\b")
+_LABEL = re.compile(r"([\w.$]+):")
+_JUMP = re.compile(r"\s+(j\w+|b|b\.?\w\w|cbn?z|tbn?z)\s+(?:.*,\s*)?(\.L\w+)\s*$")
+_END = re.compile(r"\s+(?:ret\b|jmp\b|br\b|(?:call|bl)\s+__ubsan_handle_\w+_abort\b)")  # control does not come past it
 _FILE = re.compile(r'\s+\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
 _LOCATION = re.compile(r"\s+\.loc\s+(\d+)\s")
 _MARK = re.compile(r"/\* rl_op (\w+) (\w+) \*/")
@@ -55,9 +58,10 @@ def add_table(assembly: str, own_headers: str) -> str:
     ``own_headers`` is the folder whose instructions count nothing.
     """
     lines: list[str] = []
-    table: list[str] = []
+    found: list[tuple[str, str, int]] = []  # block or label, place, code
+    flow = _Flow()
     ours: set[str] = set()
-    block, in_ours = "", False
+    in_ours = False
     for number, line in enumerate(assembly.splitlines()):
         lines.append(line)
         if file := _FILE.match(line):
@@ -67,16 +71,52 @@ def add_table(assembly: str, own_headers: str) -> str:
         elif location := _LOCATION.match(line):
             in_ours = location[1] in ours
         elif _BLOCK.match(line):
-            block = f".Lrl_block{number}"
-            lines.append(f"{block}:")
-        elif block:
-            for pipeline, kind, count in _operations(line, in_ours):
-                place = f".Lrl_place{number}"
-                lines.append(f"{place}:")
-                code = KINDS.index(kind) | PIPELINES.index(pipeline) << 8 | count << 16
-                table.append(f"\t.quad {block}, {place}, {code}")
+            flow.here = f".Lrl_block{number}"
+            lines.append(f"{flow.here}:")
+        elif flow.here and (operation := _operation(line, in_ours)):
+            pipeline, kind, count = operation
+            place = f".Lrl_place{number}"
+            lines.append(f"{place}:")
+            found.append((flow.here, place, KINDS.index(kind) | PIPELINES.index(pipeline) << 8 | count << 16))
+        flow.follow(line)
+    table = [
+        f"\t.quad {block}, {place}, {code}" for where, place, code in found if (block := flow.block(where)) is not None
+    ]
     section = f'\t.section {SECTION},"",%progbits\n'
     return "\n".join([*lines, section, *table]) + "\n" if table else assembly
+
+
+class _Flow:
+    """Which instrumented block control comes from, wherever it stands."""
+
+    def __init__(self) -> None:
+        self.here: str | None = None  # a block, or a label that inherits from where control comes from
+        self._sources: dict[str, list[str]] = {}
+
+    def follow(self, line: str) -> None:
+        """Go past a line of assembly."""
+        if label := _LABEL.match(line):
+            if self.here:
+                self._sources.setdefault(label[1], []).append(self.here)
+            self.here = label[1]
+        elif self.here and (jump := _JUMP.match(line)):
+            self._sources.setdefault(jump[2], []).append(self.here)
+            if jump[1] in ("jmp", "b"):
+                self.here = None
+        elif _END.match(line):
+            self.here = None
+
+    def block(self, where: str) -> str | None:
+        """The block that a place belongs to; ``None`` before the first one of a function."""
+        waiting, seen = [where], {where}
+        while waiting:
+            here = waiting.pop(0)
+            if here.startswith(".Lrl_block"):
+                return here
+            new = [source for source in self._sources.get(here, ()) if source not in seen]
+            seen.update(new)
+            waiting += new
+        return None
 
 
 def read_table(data: bytes) -> list[Operation]:
@@ -87,12 +127,11 @@ def read_table(data: bytes) -> list[Operation]:
     ]
 
 
-def _operations(line: str, in_ours: bool) -> Iterator[tuple[str, str, int]]:
-    """Pipeline, kind and number of the operations of one line of assembly; at most one."""
+def _operation(line: str, in_ours: bool) -> tuple[str, str, int] | None:
+    """Pipeline, kind and number of the operations of one line of assembly."""
     if mark := _MARK.search(line):
-        yield _MARKED_TYPES[mark[1]], mark[2], 1
-    elif not in_ours and (found := _x86(line) or _arm(line) or _call(line)):
-        yield found
+        return _MARKED_TYPES[mark[1]], mark[2], 1
+    return None if in_ours else _x86(line) or _arm(line) or _call(line)
 
 
 def _x86(line: str) -> tuple[str, str, int] | None:

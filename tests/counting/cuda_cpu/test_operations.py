@@ -35,8 +35,8 @@ def kinds(record: LaunchRecord) -> dict[tuple[str, str], int]:
     ("c_type", "dtype", "pipeline"), [("float", np.float32, "fp32"), ("double", np.float64, "fp64")]
 )
 def test_kinds_of_a_type(c_type: str, dtype: Any, pipeline: str) -> None:
-    """Neighbouring products and sums are fused; negation is no operation; lines and totals are the source's."""
-    record = count(f"arithmetic<{c_type}>", (np.ones(N, dtype), np.zeros(5 * N, dtype), np.int32(N)))
+    """Neighbouring products and sums are fused; lines and totals are the source's."""
+    record = count(f"arithmetic<{c_type}>", (np.ones(N, dtype), np.zeros(4 * N, dtype), np.int32(N)))
     assert kinds(record) == {(pipeline, "fma"): 2, (pipeline, "add"): 1, (pipeline, "mul"): 1}
     assert record.flops == {pipeline: 6 * N}
     assert record.executed("fma", pipeline, "requests") == 2 * N // 32
@@ -55,7 +55,7 @@ def test_short_floats_count_as_themselves(c_type: str, pipeline: str) -> None:
     import torch
 
     kind = torch.float16 if pipeline == "fp16" else torch.bfloat16
-    record = count(f"arithmetic<{c_type}>", (torch.ones(N, dtype=kind), torch.zeros(5 * N, dtype=kind), np.int32(N)))
+    record = count(f"arithmetic<{c_type}>", (torch.ones(N, dtype=kind), torch.zeros(4 * N, dtype=kind), np.int32(N)))
     assert record.flops == {pipeline: 6 * N}
     assert set(kinds(record)) == {(pipeline, "add"), (pipeline, "mul")}
 
@@ -117,6 +117,42 @@ def test_table_of_an_assembly_text() -> None:
     found = [(o.pipeline, o.kind, o.count) for o in read_table(data)]
     assert found == [("fp64", "fma", 1), ("fp32", "add", 8), ("fp32", "special", 1), ("fp16", "mul", 1)]
     assert all(f"{entry[0].split()[-1]}:" in text and f"{entry[1].strip()}:" in text for entry in entries)
+
+
+SPLIT = """
+kernel:
+\tcall\t__sanitizer_cov_trace_pc@PLT
+\tja\t.L13
+\tjmp\t.L7
+.L13:
+\tcall\t__ubsan_handle_out_of_bounds_abort@PLT
+.L6:
+\tvaddss\t%xmm0, %xmm1, %xmm0
+\tjmp\t.L9
+.L7:
+\tcall\t__sanitizer_cov_trace_pc@PLT
+\tja\t.L13
+\tjmp\t.L6
+.L9:
+\tret
+"""
+
+
+def test_pieces_of_a_block_belong_to_it() -> None:
+    """A check of bounds splits a block; what comes after belongs to the block that leads there, not the one above."""
+    text = add_table(SPLIT, "/package")
+    blocks = [line[:-1] for line in text.splitlines() if line.startswith(".Lrl_block")]
+    (entry,) = [line for line in text.splitlines() if ".quad" in line]
+    assert entry.split()[1].rstrip(",") == blocks[1]
+
+
+def test_a_tree_adds_once_per_pair() -> None:
+    """A reduction of 256 values makes 255 additions, in the 12 warps of its eight steps."""
+    with checking("count") as session:
+        tree = load(SOURCE.with_name("basics.cu")).function("reduce_tree")
+        tree((1,), (256,), (np.ones(256, np.float32), np.zeros(1, np.float32), np.int32(256)))
+    record = session.launches[0]
+    assert (record.executed("add"), record.executed("add", what="requests")) == (255, 12)
 
 
 def test_assembly_without_operations_stays_as_it_is() -> None:

@@ -86,7 +86,7 @@ RL_UNSEEN __attribute__((noinline)) void rl_move(F& f, T* p, unsigned ld, bool b
         const int total = rows * chunks;
         for (int first = 0, piece = 0; first < total; first += 32, ++piece) {
             const int mine = (first + lane) % total;
-            rl_access(p + static_cast<size_t>(mine % rows) * ld + mine / rows * 8, 16, 0, pc, static_cast<uint32_t>(piece));
+            rl_access(p + static_cast<size_t>(mine % rows) * ld + mine / rows * 8, 16, 2, pc, static_cast<uint32_t>(piece));
         }
     }
     for (int e = 0, piece = 0; e < F::distinct; ++piece) {

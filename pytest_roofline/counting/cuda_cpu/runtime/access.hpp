@@ -147,6 +147,17 @@ RL_HOT bool locate(u64 address, u32 size, Target& target) {
     return true;
 }
 
+RL_HOT Space space_of(u32 flags, bool on_chip) {
+    const bool writes = flags & kWrite;
+    if (RL_LIKELY(!(flags & (kAtomic | kCopy | kMatrix)))) {
+        if (on_chip) return writes ? Space::shared_store : Space::shared_load;
+        return writes ? Space::global_store : Space::global_load;
+    }
+    if (flags & kCopy) return writes ? Space::copy_store : Space::copy_load;
+    if (flags & kMatrix) return on_chip ? Space::matrix_load : Space::global_load;
+    return on_chip ? Space::shared_atomic : Space::global_atomic;
+}
+
 RL_HOT void access(u64 address, u32 size, u32 flags, u64 return_address, u32 piece = 0, bool aligned = true) {
     Thread* t = current;
     if (!t || !launch.flags || address - t->stack_low < kStackBytes) return;
@@ -181,10 +192,7 @@ RL_HOT void access(u64 address, u32 size, u32 flags, u64 return_address, u32 pie
         check_race(target.cells, target.offset, *t, subject, address, target.region == kSharedRegion);
     }
     if (launch.flags & kCount) {
-        const bool on_chip = target.region == kSharedRegion;
-        const Space space = flags & kAtomic && flags & kWrite ? (on_chip ? Space::shared_atomic : Space::global_atomic)
-                            : flags & kWrite                  ? (on_chip ? Space::shared_store : Space::global_store)
-                                                              : (on_chip ? Space::shared_load : Space::global_load);
+        const Space space = space_of(flags, target.region == kSharedRegion);
         t->log.access(pc, size, space, piece, address);
     }
 }

@@ -24,9 +24,9 @@ inline void start_copy(u64 destination, u64 source, u32 size, u32 copied, u64 re
     const u64 pc = relative(return_address);
     if (!valid_copy(destination, source, size, pc)) return;
     if (launch.flags) {
-        if (copied) access(source, copied, kRdOnly, return_address, 0, false);
+        if (copied) access(source, copied, kRdOnly | kCopy, return_address, 0, false);
         // The destination is taken from now on: checked and counted as the store that it becomes.
-        access(destination, size, kWrite, return_address, 1);
+        access(destination, size, kWrite | kCopy, return_address, 1);
         u8* state = &shared.state[destination - shared.low];
         for (u32 i = 0; i < size; ++i) state[i] |= kInFlight;
     }

@@ -45,6 +45,17 @@ struct Wavefronts {
     u32 total = 0, groups = 0, degree = 0;
 };
 
+// The two usual requests of a full warp without conflict: one word, or neighbours.
+inline bool conflict_free(const Request& r) {
+    if (r.mask != ~0u || r.size != 4) return false;
+    u64 same = 0, step = 0;
+    for (u32 l = 1; l < 32; ++l) {
+        same |= r.address[l] ^ r.address[0];
+        step |= (r.address[l] - r.address[0]) ^ (4ull * l);
+    }
+    return !(same & ~3ull) || !step;
+}
+
 // Lanes [first, first + count) served together: as many wavefronts as distinct words in the worst bank.
 inline void serve(const Request& r, u32 first, u32 count, bool atomic, Wavefronts& result) {
     u64 words[32 * 4];
@@ -79,7 +90,9 @@ inline bool pairs(const Request& r, u32 first, u32 count) {
 // quarters (of each half, 16 bytes) join when the lanes pair up: a broadcast of 16 bytes takes two wavefronts.
 inline Wavefronts wavefronts(const Request& r, bool atomic) {
     Wavefronts result;
-    if (r.size <= 4 || atomic) {
+    if (!atomic && conflict_free(r)) {
+        result = {1, 1, 1};
+    } else if (r.size <= 4 || atomic) {
         serve(r, 0, 32, atomic, result);
     } else if (r.size <= 8) {
         if (pairs(r, 0, 32)) {
@@ -101,17 +114,49 @@ inline Wavefronts wavefronts(const Request& r, bool atomic) {
     return result;
 }
 
-inline u32 same_address_degree(const Request& r) {
+// ldmatrix: the rows of one matrix, which eight lanes name, go together; matrices do not join.
+inline Wavefronts matrix_wavefronts(const Request& r) {
+    Wavefronts result;
+    for (u32 first = 0; first < 32; first += 8) serve(r, first, 8, false, result);
+    return result;
+}
+
+// Sectors that a cp.async of 16 bytes asks L2 for. It passes the registers and L1 by, eight lanes at a time, and where
+// the pieces fall into more sectors of the destination than of the source, it asks for as many.
+inline u32 copy_sectors(const Request& source, const Request& destination) {
+    if (destination.size < 16) return sectors(source);
+    u32 total = 0;
+    for (u32 first = 0; first < 32; first += 8) {
+        Request from = source, to = destination;
+        from.mask &= 0xFFu << first;
+        to.mask &= 0xFFu << first;
+        if (from.mask) total += std::max(sectors(from), sectors(to));
+    }
+    return total;
+}
+
+struct Contention {
+    u32 sectors = 0, degree = 0;  // degree: the most lanes on one address
+};
+
+// Atomics on one address follow each other: a sector is visited once for every lane on its most wanted address.
+inline Contention contention(const Request& r) {
     u64 addresses[32];
-    u32 count = 0, degree = 0;
+    u32 count = 0;
     for (u32 l = 0; l < 32; ++l)
         if (r.mask >> l & 1) addresses[count++] = r.address[l];
     std::sort(addresses, addresses + count);
-    for (u32 i = 0, run = 0; i < count; ++i) {
+    Contention result;
+    for (u32 i = 0, run = 0, most = 0; i < count; ++i) {
         run = i && addresses[i] == addresses[i - 1] ? run + 1 : 1;
-        degree = std::max(degree, run);
+        most = std::max(most, run);
+        result.degree = std::max(result.degree, run);
+        if (i + 1 == count || addresses[i + 1] >> 5 != addresses[i] >> 5) {
+            result.sectors += most;
+            most = 0;
+        }
     }
-    return degree;
+    return result;
 }
 
 }  // namespace roofline

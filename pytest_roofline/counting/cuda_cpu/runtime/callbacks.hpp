@@ -68,8 +68,10 @@ RL_API void __tsan_vptr_update(void*, void*) {}
 RL_API void __tsan_vptr_read(void*) {}
 
 // The model of an instruction that is not compiled code (wmma, ldmatrix): counted at the place `pc`, piece by piece.
-RL_API void rl_access(const void* p, uint32_t size, int write, uint64_t pc, uint32_t piece) {
-    roofline::access((uint64_t)p, size, write ? roofline::kWrite : roofline::kRdOnly, pc, piece, true);
+// `kind`: 0 reads, 1 writes, 2 reads a row of a matrix.
+RL_API void rl_access(const void* p, uint32_t size, int kind, uint64_t pc, uint32_t piece) {
+    const uint32_t flags = kind == 1 ? roofline::kWrite : kind == 2 ? roofline::kMatrix : roofline::kRdOnly;
+    roofline::access((uint64_t)p, size, flags, pc, piece, true);
 }
 
 RL_API void __sanitizer_cov_trace_pc() {

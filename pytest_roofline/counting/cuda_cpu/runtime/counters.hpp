@@ -31,6 +31,20 @@ inline void note_wide(u32 node, const Wide& wide) {
 
 inline Merger merger(note_wide);
 
+// The source side of a cp.async waits for its destination.
+inline Request copy_source;
+inline u32 copy_node = 0;
+
+inline void count_copy(const Request& destination) {
+    if (!copy_source.mask) return;  // it only writes zeros
+    line_count(copy_node).sectors += copy_sectors(copy_source, destination);
+    copy_source.mask = 0;
+}
+
+inline Wavefronts shared_wavefronts(Space space, const Request& r) {
+    return space == Space::matrix_load ? matrix_wavefronts(r) : wavefronts(r, space == Space::shared_atomic);
+}
+
 inline void count_request(u32 node, const Request& r) {
     LineCount& c = line_count(node);
     const Space space = static_cast<Space>(c.kind);
@@ -38,25 +52,36 @@ inline void count_request(u32 node, const Request& r) {
     c.lanes += lanes_of(r);
     switch (space) {
         case Space::block: return;
+        case Space::copy_load:
+            c.ideal_sectors += ideal_sectors(r);
+            copy_source = r;
+            copy_node = node;
+            return;
+        case Space::copy_store: count_copy(r); break;
         case Space::global_load:
         case Space::global_store:
-        case Space::global_atomic:
             c.sectors += sectors(r);
             c.ideal_sectors += ideal_sectors(r);
-            if (space == Space::global_atomic) c.max_degree = std::max<u64>(c.max_degree, same_address_degree(r));
             return;
+        case Space::global_atomic: {
+            const Contention here = contention(r);
+            c.sectors += here.sectors;
+            c.ideal_sectors += ideal_sectors(r);
+            c.max_degree = std::max<u64>(c.max_degree, here.degree);
+            return;
+        }
         default: break;
     }
-    const Wavefronts w = wavefronts(r, space == Space::shared_atomic);
+    const Wavefronts w = shared_wavefronts(space, r);
     c.wavefronts += w.total;
     c.ideal_wavefronts += w.groups;
     c.max_degree = std::max<u64>(c.max_degree, w.degree);
     if (space == Space::shared_load) {
         merger.load(node, r, w);
-    } else {
-        merger.barrier();
-        note_wide(node, {1, w.total});
+        return;
     }
+    if (space != Space::matrix_load) merger.barrier();
+    note_wide(node, {1, w.total});
 }
 
 // Every lane did the same: the usual case, found by comparing the traces as bytes.

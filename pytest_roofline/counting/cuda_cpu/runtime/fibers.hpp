@@ -19,9 +19,10 @@ namespace roofline {
 
 constexpr u64 kStackBytes = 256 * 1024;
 constexpr u64 kGuardBytes = 16 * 1024;  // below every stack, so that an overflow faults instead of corrupting a neighbour
+constexpr u64 kColours = 48;  // stacks start at different cache lines: at equal ones they evict each other from L1
 
 struct Stack {
-    u64 low = 0;
+    u64 low = 0, used = kStackBytes;  // `used` bytes from `low` on
     void* context = nullptr;
 #ifdef RL_UCONTEXT
     ucontext_t saved;
@@ -39,7 +40,7 @@ inline void switch_context(Stack& from, Stack& to) { swapcontext(&from.saved, &t
 inline void prepare(Stack& stack, void (*body)()) {
     getcontext(&stack.saved);
     stack.saved.uc_stack.ss_sp = reinterpret_cast<void*>(stack.low);
-    stack.saved.uc_stack.ss_size = kStackBytes;
+    stack.saved.uc_stack.ss_size = stack.used;
     stack.saved.uc_link = nullptr;
     makecontext(&stack.saved, body, 0);
 }
@@ -115,7 +116,7 @@ inline void switch_context(Stack& from, Stack& to) { rl_switch(&from.context, to
 
 inline void prepare(Stack& stack, void (*body)()) {
     // The frame that rl_switch pops; above it a zero return address, and the alignment that a call would leave.
-    u64* top = reinterpret_cast<u64*>(stack.low + kStackBytes - 64);
+    u64* top = reinterpret_cast<u64*>(stack.low + stack.used - 64);
     u64* frame = top - kSavedWords + (kReturnWord == kSavedWords - 1 ? 1 : 0);
     for (u64* word = frame; word <= top + 1; ++word) *word = 0;
     frame[kReturnWord] = reinterpret_cast<u64>(body);
@@ -132,6 +133,7 @@ inline Stack* take_stack() {
         mprotect(base, kGuardBytes, PROT_NONE);
         auto* stack = new Stack;
         stack->low = reinterpret_cast<u64>(base) + kGuardBytes;
+        stack->used -= all_stacks.size() % kColours * 64;
         all_stacks.push_back(stack);
         return stack;
     }

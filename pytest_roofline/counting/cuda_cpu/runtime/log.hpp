@@ -7,7 +7,18 @@
 
 namespace roofline {
 
-enum class Space : u32 { block, global_load, global_store, shared_load, shared_store, global_atomic, shared_atomic };
+enum class Space : u32 {
+    block,
+    global_load,
+    global_store,
+    shared_load,
+    shared_store,
+    global_atomic,
+    shared_atomic,
+    copy_load,    // the two sides of a cp.async, one after the other
+    copy_store,
+    matrix_load,  // ldmatrix
+};
 
 // An event is one number, so that the traces of lanes compare as bytes: pc 32 | piece 16 | space 8 | log2(size) or size 8.
 using Event = u64;
@@ -19,12 +30,36 @@ inline u64 pc_of(Event e) { return e >> 32; }
 inline Space space_of(Event e) { return static_cast<Space>(e >> 8 & 0xFF); }
 inline u32 size_of(Event e) { return static_cast<u32>(e & 0xFF); }
 
+// An array that grows and is emptied but never shrinks; std::vector's push is not inlined where it matters here.
+template <class T>
+class Appended {
+  public:
+    void push(T value) {
+        if (__builtin_expect(end_ == limit_, 0)) grow();
+        *end_++ = value;
+    }
+    void clear() { end_ = begin_; }
+    size_t size() const { return static_cast<size_t>(end_ - begin_); }
+    const T* data() const { return begin_; }
+
+  private:
+    __attribute__((noinline, cold)) void grow() {
+        const size_t used = size(), capacity = used ? 2 * used : 64;
+        storage_.resize(capacity);
+        begin_ = storage_.data();
+        end_ = begin_ + used;
+        limit_ = begin_ + capacity;
+    }
+    T *begin_ = nullptr, *end_ = nullptr, *limit_ = nullptr;
+    std::vector<T> storage_;
+};
+
 class Log {
   public:
-    void block(u64 pc) { push(make_event(pc, 0, Space::block, 0)); }
+    void block(u64 pc) { events_.push(make_event(pc, 0, Space::block, 0)); }
     void access(u64 pc, u32 size, Space space, u32 piece, u64 address) {
-        push(make_event(pc, piece, space, size));
-        addresses_.push_back(address);
+        events_.push(make_event(pc, piece, space, size));
+        addresses_.push(address);
     }
     void clear() {
         events_.clear();
@@ -35,9 +70,8 @@ class Log {
     const u64* addresses() const { return addresses_.data(); }
 
   private:
-    void push(Event e) { events_.push_back(e); }
-    std::vector<Event> events_;
-    std::vector<u64> addresses_;
+    Appended<Event> events_;
+    Appended<u64> addresses_;
 };
 
 }  // namespace roofline

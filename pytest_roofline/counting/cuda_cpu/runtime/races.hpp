@@ -13,6 +13,8 @@ enum AccessFlag : u32 {
     kVolatile = 4,
     kBlockScope = 8,
     kReleasing = 16,  // volatile store after a fence
+    kCopy = 32,       // by cp.async
+    kMatrix = 64,     // by ldmatrix
 };
 
 struct Cell {

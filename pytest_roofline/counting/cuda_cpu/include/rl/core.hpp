@@ -86,7 +86,7 @@ void rl_fence(int device);
 void rl_poll();
 uint64_t rl_atomic_begin(const void* p, uint32_t size, int block_scope);
 void rl_atomic_end(void* p, uint32_t size, uint64_t value, int may_poll);
-void rl_access(const void* p, uint32_t size, int write, uint64_t pc, uint32_t piece);
+void rl_access(const void* p, uint32_t size, int kind, uint64_t pc, uint32_t piece);
 void rl_copy_async(void* destination, const void* source, uint32_t size, uint32_t zeros);
 void rl_copy_commit();
 void rl_copy_wait(uint32_t groups_left);

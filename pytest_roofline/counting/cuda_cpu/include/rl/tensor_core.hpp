@@ -32,7 +32,7 @@ struct rl_rows {
 template <int COUNT, bool TRANSPOSED = false>
 RL_INLINE void ldmatrix(unsigned (&r)[COUNT], const void* row, RL_SITE) {
     static_assert(COUNT == 1 || COUNT == 2 || COUNT == 4, "ldmatrix loads 1, 2 or 4 matrices");
-    if (rl_lane() < 8 * COUNT) rl_access(row, 16, 0, reinterpret_cast<uint64_t>(rl_here()), 0);
+    if (rl_lane() < 8 * COUNT) rl_access(row, 16, 2, reinterpret_cast<uint64_t>(rl_here()), 0);
     rl_rows op{static_cast<const uint16_t*>(row), r, COUNT, TRANSPOSED};
     rl_lanes(&op, &rl_rows::run, line, file);
 }
