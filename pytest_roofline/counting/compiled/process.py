@@ -1,0 +1,142 @@
+"""The process that compiles: it runs launchers on CPU tensors, records what they launch, and compiles that.
+
+``python -m pytest_roofline.counting.compiled.process ARCH`` reads one order per line from standard input, a JSON object
+with ``case``, ``module`` and ``roots``, and answers each with a line of its own. It is a process of its own because
+Triton either interprets or compiles, and a session without a GPU interprets. Kernels are compiled, never executed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from pytest_roofline.counting.compiled import cuda, triton_target
+from pytest_roofline.counting.compiled.resources import Resources, assembler, resources
+from pytest_roofline.discovery import load_operation
+from pytest_roofline.evidence import to_plain
+from pytest_roofline.ids import CaseId
+
+if TYPE_CHECKING:
+    from pytest_roofline.contract import Case
+
+MARK = "pytest-roofline compiled: "
+
+
+class Recorder:
+    """What one launcher launches: keys in order, the resources behind each, and the operations it asked torch for."""
+
+    def __init__(self, arch: str) -> None:
+        self.arch = arch
+        self.known: dict[tuple[Any, ...], tuple[str, Resources]] = {}
+        self.launches: list[str] = []
+        self.kernels: dict[str, Resources] = {}
+        self.calls: list[str] = []
+
+    def start(self) -> None:
+        """Forget the last launcher."""
+        self.launches, self.kernels, self.calls = [], {}, []
+
+    def note(self, key: str, found: Resources) -> None:
+        """One launch."""
+        self.launches.append(key)
+        self.kernels[key] = found
+
+    def cuda(self, function: Any, grid: Any, block: Any, shared_bytes: int) -> None:
+        """A launch of a CUDA kernel."""
+        threads = block[0] * block[1] * block[2]
+        identity = (function.source.path, function.source.options, function.name, threads, shared_bytes)
+        if identity not in self.known:
+            source = function.source
+            program = cuda.compile_kernel(
+                source.path, source.text, function.name, source.options, self.arch, source.fingerprint
+            )
+            compiler = f"{program.compiler}, ptxas {assembler(program.binary)}"
+            found = resources(
+                program.binary, program.symbol, self.arch, compiler, threads, shared_bytes, program.spills
+            )
+            options = "".join(f" {option}" for option in source.options)
+            dynamic = f" dynamic={shared_bytes}" if shared_bytes else ""
+            self.known[identity] = f"{function}{options} threads={threads}{dynamic}", found
+        self.note(*self.known[identity])
+
+    def triton(self, kernel: Any, key: str) -> None:
+        """A launch of a Triton kernel."""
+        identity = (kernel.hash, key)
+        if identity not in self.known:
+            binary, metadata = kernel.asm["cubin"], kernel.metadata
+            threads = metadata.num_warps * 32
+            compiler = triton_target.compiler(assembler(binary))
+            self.known[identity] = key, resources(binary, metadata.name, self.arch, compiler, threads, metadata.shared)
+        self.note(*self.known[identity])
+
+
+def record(case: Case, recorder: Recorder) -> None:
+    """Run the case's launcher and note what it launches. Raises what the launcher or a compiler raises."""
+    from pytest_roofline.checking.check import load_launcher, prepare
+    from pytest_roofline.launch import recording
+
+    recorder.start()
+    prepared = prepare(case, load_launcher(case.kernel.launcher), "cpu", "random", 0)
+    with recording(recorder.cuda), _torch_calls(recorder.calls):
+        prepared.launch()
+
+
+@contextmanager
+def _torch_calls(calls: list[str]) -> Iterator[None]:
+    """Note the operations of torch that a GPU would have to launch: all but views and allocations."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Noting(TorchDispatchMode):  # type: ignore[no-untyped-call, unused-ignore]
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if not (func.is_view or "empty" in func.name()):
+                calls.append(func.name())
+            return func(*args, **(kwargs or {}))
+
+    with Noting():  # type: ignore[no-untyped-call, unused-ignore]
+        yield
+
+
+def answer(order: dict[str, Any], recorder: Recorder) -> dict[str, Any]:
+    """What is told about one case; a failure comes back as ``error``."""
+    for root in reversed(order["roots"]):
+        if root not in sys.path:
+            sys.path.insert(0, root)
+    reply: dict[str, Any] = {"case": order["case"], "arch": recorder.arch}
+    try:
+        case = load_operation(order["module"]).case(CaseId.parse(order["case"]))
+        record(case, recorder)
+    except Exception as error:
+        # By name, because its module is only loaded where kernels are launched.
+        missing = isinstance(error, cuda.CompilerMissing | ModuleNotFoundError) or type(error).__name__ == "GpuNeeded"
+        detail = str(error) if missing else "".join(traceback.format_exception(error)).rstrip()
+        return {**reply, "error": detail, "missing": missing}
+    return {
+        **reply,
+        "launches": recorder.launches,
+        "calls": recorder.calls,
+        "kernels": to_plain(recorder.kernels),
+    }
+
+
+def main(arch: str) -> int:
+    """Answer orders until standard input ends."""
+    os.environ.pop("TRITON_INTERPRET", None)
+    recorder = Recorder(arch)
+    _install_triton(arch, recorder)
+    for line in sys.stdin:
+        print(MARK + json.dumps(answer(json.loads(line), recorder)), flush=True)
+    return 0
+
+
+def _install_triton(arch: str, recorder: Recorder) -> None:
+    with suppress(ModuleNotFoundError):  # launchers of its kernels say so themselves, one by one
+        triton_target.install(arch, recorder.triton)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
