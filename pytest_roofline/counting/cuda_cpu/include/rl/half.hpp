@@ -3,14 +3,15 @@
 
 #include "vectors.hpp"
 
-#ifdef __F16C__
-#include <immintrin.h>
+#ifdef __F16C__  // <immintrin.h> itself would take half the time of compiling a kernel
+typedef short rl_shorts __attribute__((vector_size(16)));
+typedef float rl_floats __attribute__((vector_size(16)));
 #endif
 
 // binary16 from float; the software path serves CPUs without conversion instructions.
 RL_INLINE uint16_t rl_half_from_float(float x) {
 #if defined(__F16C__)
-    return static_cast<uint16_t>(_cvtss_sh(x, 0));
+    return static_cast<uint16_t>(__builtin_ia32_vcvtps2ph(rl_floats{x, 0, 0, 0}, 0)[0]);
 #elif defined(__aarch64__)
     return rl_bits<uint16_t>(static_cast<__fp16>(x));
 #else
@@ -28,7 +29,7 @@ RL_INLINE uint16_t rl_half_from_float(float x) {
 }
 RL_INLINE float rl_half_to_float(uint16_t h) {
 #if defined(__F16C__)
-    return _cvtsh_ss(h);
+    return __builtin_ia32_vcvtph2ps(rl_shorts{static_cast<short>(h)})[0];
 #elif defined(__aarch64__)
     return static_cast<float>(rl_bits<__fp16>(h));
 #else
