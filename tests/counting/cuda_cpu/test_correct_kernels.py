@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_roofline.counting.cuda_cpu import checking, load
+from pytest_roofline.counting.cuda_cpu import CudaFault, FaultKind, checking, load
 
 HERE = Path(__file__).parent
 CORRECT, BASICS = load(HERE / "correct.cu"), load(HERE / "basics.cu")
@@ -185,4 +185,9 @@ def test_overlapping_views_share_memory() -> None:
 def test_empty_tensor() -> None:
     """A tensor without elements is a valid argument that nothing may touch."""
     empty = np.zeros(0, np.float32)
-    BASICS.function("vadd")((1,), (32,), (empty, empty, empty, np.int32(0), np.int32(0)))
+    with checking() as session:
+        BASICS.function("vadd")((1,), (32,), (empty, empty, empty, np.int32(0), np.int32(0)))
+        assert session.launches[0].lines == ()
+        with pytest.raises(CudaFault) as caught:
+            BASICS.function("vadd")((1,), (32,), (empty, empty, empty, np.int32(1), np.int32(0)))
+    assert (caught.value.kind, caught.value.buffer, caught.value.offset) == (FaultKind.OUT_OF_BOUNDS, "a", 0)

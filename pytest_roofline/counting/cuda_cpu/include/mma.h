@@ -71,7 +71,9 @@ RL_INLINE float __float_to_tf32(float x) {
 
 template <class T>
 RL_UNSEEN inline __attribute__((noinline)) void rl_require_matrix(const T* p, unsigned ld, int line, const char* file) {
-    if (reinterpret_cast<uintptr_t>(p) % 32) rl_fail(RL_WARP_MATRIX, "the pointer of a wmma access is not aligned to 32 bytes", line, file);
+    // CUDA asks for 32 bytes; with bytes as operands its own samples step by 16.
+    if (reinterpret_cast<uintptr_t>(p) % (sizeof(T) == 1 ? 16 : 32))
+        rl_fail(RL_WARP_MATRIX, "the pointer of a wmma access is not aligned to 32 bytes (of 8-bit elements: 16)", line, file);
     if (ld * sizeof(T) % 16) rl_fail(RL_WARP_MATRIX, "the leading dimension of a wmma access is not a multiple of 16 bytes", line, file);
 }
 
