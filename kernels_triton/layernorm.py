@@ -78,15 +78,15 @@ def _layernorm_fused(
     row = (tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS))[:, None]
     column = tl.arange(0, BLOCK)[None, :]
     inside = (row < rows) & (column < columns)
-    x = tl.load(x_ptr + row * x_row + column, mask=inside, other=0, eviction_policy="evict_first").to(tl.float32)
+    x = tl.load(x_ptr + row * x_row + column, mask=inside, other=0).to(tl.float32)
     mean = tl.sum(x, axis=1) / columns
     deviation = tl.where(column < columns, x - mean[:, None], 0.0)
     variance = tl.sum(deviation * deviation, axis=1) / columns
     scale = 1.0 / tl.sqrt(variance + eps)
-    weight = tl.load(weight_ptr + column, mask=column < columns, eviction_policy="evict_last").to(tl.float32)
-    bias = tl.load(bias_ptr + column, mask=column < columns, eviction_policy="evict_last").to(tl.float32)
+    weight = tl.load(weight_ptr + column, mask=column < columns).to(tl.float32)
+    bias = tl.load(bias_ptr + column, mask=column < columns).to(tl.float32)
     y = deviation * scale[:, None] * weight + bias
-    tl.store(y_ptr + row * y_row + column, y.to(y_ptr.dtype.element_ty), mask=inside, eviction_policy="evict_first")
+    tl.store(y_ptr + row * y_row + column, y.to(y_ptr.dtype.element_ty), mask=inside)
 
 
 @triton.jit
@@ -113,7 +113,7 @@ def _layernorm_fused_looped(
     count = 0
     for start in range(0, columns, BLOCK):
         column = start + lane
-        x = tl.load(x_ptr + column, mask=column < columns, other=0, eviction_policy="evict_last").to(tl.float32)
+        x = tl.load(x_ptr + column, mask=column < columns, other=0).to(tl.float32)
         count += 1
         deviation = tl.where(column < columns, x - means, 0.0)
         means += deviation * (1.0 / count)
@@ -127,11 +127,11 @@ def _layernorm_fused_looped(
     for back in range(0, columns, BLOCK):
         column = last - back + lane
         inside = column < columns
-        x = tl.load(x_ptr + column, mask=inside, eviction_policy="evict_first").to(tl.float32)
+        x = tl.load(x_ptr + column, mask=inside).to(tl.float32)
         weight = tl.load(weight_ptr + column, mask=inside).to(tl.float32)
         bias = tl.load(bias_ptr + column, mask=inside).to(tl.float32)
         y = (x - mean) * scale * weight + bias
-        tl.store(y_ptr + column, y.to(y_ptr.dtype.element_ty), mask=inside, eviction_policy="evict_first")
+        tl.store(y_ptr + column, y.to(y_ptr.dtype.element_ty), mask=inside)
 
 
 def unfused(

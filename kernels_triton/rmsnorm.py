@@ -39,11 +39,11 @@ def _rmsnorm_fused(x_ptr, weight_ptr, y_ptr, rows, columns, x_row, y_row, eps, R
     row = (tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS))[:, None]
     column = tl.arange(0, BLOCK)[None, :]
     inside = (row < rows) & (column < columns)
-    x = tl.load(x_ptr + row * x_row + column, mask=inside, other=0, eviction_policy="evict_first").to(tl.float32)
+    x = tl.load(x_ptr + row * x_row + column, mask=inside, other=0).to(tl.float32)
     scale = 1.0 / tl.sqrt(tl.sum(x * x, axis=1) / columns + eps)
-    weight = tl.load(weight_ptr + column, mask=column < columns, eviction_policy="evict_last").to(tl.float32)
+    weight = tl.load(weight_ptr + column, mask=column < columns).to(tl.float32)
     y = x * scale[:, None] * weight
-    tl.store(y_ptr + row * y_row + column, y.to(y_ptr.dtype.element_ty), mask=inside, eviction_policy="evict_first")
+    tl.store(y_ptr + row * y_row + column, y.to(y_ptr.dtype.element_ty), mask=inside)
 
 
 @triton.jit
@@ -55,16 +55,16 @@ def _rmsnorm_fused_looped(x_ptr, weight_ptr, y_ptr, columns, x_row, y_row, eps, 
     squares = tl.zeros((BLOCK,), tl.float32)
     for start in range(0, columns, BLOCK):
         column = start + tl.arange(0, BLOCK)
-        x = tl.load(x_ptr + column, mask=column < columns, other=0, eviction_policy="evict_last").to(tl.float32)
+        x = tl.load(x_ptr + column, mask=column < columns, other=0).to(tl.float32)
         squares += x * x
     scale = 1.0 / tl.sqrt(tl.sum(squares, axis=0) / columns + eps)
     last = (columns - 1) // BLOCK * BLOCK
     for back in range(0, columns, BLOCK):
         column = last - back + tl.arange(0, BLOCK)
         inside = column < columns
-        x = tl.load(x_ptr + column, mask=inside, eviction_policy="evict_first").to(tl.float32)
+        x = tl.load(x_ptr + column, mask=inside).to(tl.float32)
         y = x * scale * tl.load(weight_ptr + column, mask=inside).to(tl.float32)
-        tl.store(y_ptr + column, y.to(y_ptr.dtype.element_ty), mask=inside, eviction_policy="evict_first")
+        tl.store(y_ptr + column, y.to(y_ptr.dtype.element_ty), mask=inside)
 
 
 def unfused(

@@ -55,11 +55,11 @@ def _softmax_fused(x_ptr, y_ptr, rows, columns, x_row, y_row, ROWS: tl.constexpr
     row = (tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS))[:, None]
     column = tl.arange(0, BLOCK)[None, :]
     inside = (row < rows) & (column < columns)
-    x = tl.load(x_ptr + row * x_row + column, mask=inside, other=float("-inf"), eviction_policy="evict_first")
+    x = tl.load(x_ptr + row * x_row + column, mask=inside, other=float("-inf"))
     x = x.to(tl.float32)
     exponentials = tl.exp(x - _shift(tl.max(x, axis=1))[:, None])
     y = exponentials * (1.0 / tl.sum(exponentials, axis=1))[:, None]
-    tl.store(y_ptr + row * y_row + column, y.to(y_ptr.dtype.element_ty), mask=inside, eviction_policy="evict_first")
+    tl.store(y_ptr + row * y_row + column, y.to(y_ptr.dtype.element_ty), mask=inside)
 
 
 @triton.jit
@@ -73,7 +73,7 @@ def _softmax_fused_looped(x_ptr, y_ptr, columns, x_row, y_row, BLOCK: tl.constex
     sums = tl.zeros((BLOCK,), tl.float32)
     for start in range(0, columns, BLOCK):
         column = start + tl.arange(0, BLOCK)
-        x = tl.load(x_ptr + column, mask=column < columns, other=float("-inf"), eviction_policy="evict_last")
+        x = tl.load(x_ptr + column, mask=column < columns, other=float("-inf"))
         x = x.to(tl.float32)
         larger = tl.maximum(largest, x)
         shift = _shift(larger)
@@ -84,9 +84,9 @@ def _softmax_fused_looped(x_ptr, y_ptr, columns, x_row, y_row, BLOCK: tl.constex
     last = (columns - 1) // BLOCK * BLOCK
     for back in range(0, columns, BLOCK):
         column = last - back + tl.arange(0, BLOCK)
-        x = tl.load(x_ptr + column, mask=column < columns, eviction_policy="evict_first").to(tl.float32)
+        x = tl.load(x_ptr + column, mask=column < columns).to(tl.float32)
         y = tl.exp(x - shift) * scale
-        tl.store(y_ptr + column, y.to(y_ptr.dtype.element_ty), mask=column < columns, eviction_policy="evict_first")
+        tl.store(y_ptr + column, y.to(y_ptr.dtype.element_ty), mask=column < columns)
 
 
 def unfused(x: torch.Tensor, y: torch.Tensor, *, block: int, maxima: torch.Tensor, sums: torch.Tensor) -> None:

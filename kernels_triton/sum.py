@@ -15,14 +15,24 @@ def _sum_atomic(x_ptr, n, total_ptr, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def _sum_blocks(x_ptr, n, partials_ptr, BLOCK: tl.constexpr):
+def _grid_sum(x_ptr, n, ACCUMULATOR: tl.constexpr, BLOCK: tl.constexpr):
     # A program walks over blocks a grid apart and adds them elementwise; lanes meet only once, at the end.
     first = tl.program_id(0).to(tl.int64) * BLOCK
-    sums = tl.zeros((BLOCK,), dtype=partials_ptr.dtype.element_ty)
+    sums = tl.zeros((BLOCK,), dtype=ACCUMULATOR)
     for start in range(first, n, tl.num_programs(0).to(tl.int64) * BLOCK):
         offsets = start + tl.arange(0, BLOCK)
-        sums += tl.load(x_ptr + offsets, mask=offsets < n, other=0).to(partials_ptr.dtype.element_ty)
-    tl.store(partials_ptr + tl.program_id(0), tl.sum(sums, axis=0))
+        sums += tl.load(x_ptr + offsets, mask=offsets < n, other=0).to(ACCUMULATOR)
+    return tl.sum(sums, axis=0)
+
+
+@triton.jit
+def _sum_grid_stride(x_ptr, n, total_ptr, BLOCK: tl.constexpr):
+    tl.atomic_add(total_ptr, _grid_sum(x_ptr, n, total_ptr.dtype.element_ty, BLOCK), sem="relaxed")
+
+
+@triton.jit
+def _sum_blocks(x_ptr, n, partials_ptr, BLOCK: tl.constexpr):
+    tl.store(partials_ptr + tl.program_id(0), _grid_sum(x_ptr, n, partials_ptr.dtype.element_ty, BLOCK))
 
 
 @triton.jit
@@ -38,6 +48,15 @@ def atomic(x: torch.Tensor, total: torch.Tensor, *, block: int) -> None:
     total.zero_()
     if x.numel():
         _sum_atomic[(ceil_div(x.numel(), block),)](x, x.numel(), total, BLOCK=block)
+
+
+def grid_stride(x: torch.Tensor, total: torch.Tensor, *, block: int, num_warps: int, max_programs: int) -> None:
+    """Up to ``max_programs`` programs and as many atomic additions. Raises ``ValueError`` unless ``x`` is dense."""
+    _require_vector(x, total)
+    total.zero_()
+    if x.numel():
+        programs = min(ceil_div(x.numel(), block), max_programs)
+        _sum_grid_stride[(programs,)](x, x.numel(), total, BLOCK=block, num_warps=num_warps)
 
 
 def two_stage(x: torch.Tensor, total: torch.Tensor, *, block: int, num_warps: int, partials: torch.Tensor) -> None:

@@ -71,7 +71,7 @@ __global__ void layernorm_fused_looped(const T* __restrict__ x, const T* __restr
 #pragma unroll 4
     for (long long i = last * THREADS + threadIdx.x; i >= 0; i -= THREADS) {
         float value[WIDTH], factor[WIDTH], shift[WIDTH];
-        load_once<T, WIDTH>(x_in, i, value);
+        load<T, WIDTH>(x_in, i, value);
         load<T, WIDTH>(weight, i, factor);
         load<T, WIDTH>(bias, i, shift);
 #pragma unroll

@@ -20,7 +20,7 @@ __global__ void rmsnorm_fused(const T* __restrict__ x, const T* __restrict__ wei
     for (int w = 0; w < WORDS; ++w) {
         const int i = w * THREADS + threadIdx.x;
         if (i < words) {
-            load_once<T, WIDTH>(x + row * x_row, i, value[w]);
+            load<T, WIDTH>(x + row * x_row, i, value[w]);
         } else {
 #pragma unroll
             for (int k = 0; k < WIDTH; ++k) {

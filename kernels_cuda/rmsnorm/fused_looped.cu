@@ -32,7 +32,7 @@ __global__ void rmsnorm_fused_looped(const T* __restrict__ x, const T* __restric
 #pragma unroll 4
     for (long long i = last * THREADS + threadIdx.x; i >= 0; i -= THREADS) {
         float value[WIDTH], factor[WIDTH];
-        load_once<T, WIDTH>(x_in, i, value);
+        load<T, WIDTH>(x_in, i, value);
         load<T, WIDTH>(weight, i, factor);
 #pragma unroll
         for (int k = 0; k < WIDTH; ++k) {

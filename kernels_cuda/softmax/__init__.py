@@ -7,10 +7,11 @@ from pathlib import Path
 import torch
 
 from kernels_cuda import _rowwise as rowwise
-from pytest_roofline.launch import Source, c_type
+from pytest_roofline.launch import Source, c_type, ceil_div
 
 LOOPED_THREADS = 512
 UNFUSED_THREADS = 256
+LONG_THREADS, LONG_HELD, LONG_STORED = 1024, 4, 12  # threads of a long row, and their words in registers and shared
 
 _HERE = Path(__file__).parent
 UNFUSED = Source(_HERE / "unfused.cu")
@@ -35,22 +36,33 @@ def unfused(x: torch.Tensor, y: torch.Tensor, *, maxima: torch.Tensor, sums: tor
 
 
 def fused(x: torch.Tensor, y: torch.Tensor) -> None:
-    """One kernel that keeps a row in registers; rows that do not fit go through ``fused_looped``.
+    """One kernel that keeps a row in registers, a longer one in shared memory, too, as far as it fits there.
+
+    Rows of more than 8192 elements that no 16-byte load fits go through ``fused_looped``.
 
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
     """
     rows, columns = rowwise.extents(x, y)
     width = rowwise.width(columns, x, y)
     plan = rowwise.plan(columns // width, width)
-    if plan is None:
-        return fused_looped(x, y)
     if not x.numel():
         return
+    if plan is None:
+        return _fused_long(x, y) if width > 1 else fused_looped(x, y)
     threads, words = plan
     per_block = rowwise.rows_per_block(threads)
     function = FUSED.function(f"softmax_fused<{c_type(x)}, {width}, {threads}, {words}>")
     arguments = (x, y, rows, columns, x.stride(0), y.stride(0))
     function(rowwise.grid(rows, per_block), (threads, per_block), arguments)
+
+
+def _fused_long(x: torch.Tensor, y: torch.Tensor) -> None:
+    rows, columns = x.shape
+    words = ceil_div(columns * x.element_size(), rowwise.PACK * LONG_THREADS)  # per thread
+    stored = min(max(words - LONG_HELD, 0), LONG_STORED)
+    function = FUSED.function(f"softmax_fused_long<{c_type(x)}, {LONG_THREADS}, {LONG_HELD}>")
+    shared = stored * LONG_THREADS * rowwise.PACK
+    function((rows,), (LONG_THREADS,), (x, y, columns, x.stride(0), y.stride(0), stored), shared)
 
 
 def fused_looped(x: torch.Tensor, y: torch.Tensor) -> None:

@@ -2,7 +2,7 @@
 //
 // A row belongs to THREADS threads: a warp, with several rows in a block, or a whole block.
 
-#include "../_rowwise.cuh"
+#include "_online.cuh"
 
 template <typename T, int WIDTH, int THREADS, int WORDS>
 __global__ void softmax_fused(const T* __restrict__ x, T* __restrict__ y, long long rows, int columns, long long x_row,
@@ -20,7 +20,7 @@ __global__ void softmax_fused(const T* __restrict__ x, T* __restrict__ y, long l
     for (int w = 0; w < WORDS; ++w) {
         const int i = w * THREADS + threadIdx.x;
         if (i < words) {
-            load_once<T, WIDTH>(x + row * x_row, i, value[w]);
+            load<T, WIDTH>(x + row * x_row, i, value[w]);
         } else {
 #pragma unroll
             for (int k = 0; k < WIDTH; ++k) {
@@ -57,6 +57,76 @@ __global__ void softmax_fused(const T* __restrict__ x, T* __restrict__ y, long l
                 value[w][k] *= scale;
             }
             store<T, WIDTH>(y + row * y_row, i, value[w]);
+        }
+    }
+}
+
+// Rows that registers alone cannot hold, one per block: a thread keeps its first HELD words in registers and the next
+// `stored` in shared memory; only what is left is read a second time, from L2 and last in, first out.
+template <typename T, int THREADS, int HELD>
+__global__ void __launch_bounds__(THREADS)
+    softmax_fused_long(const T* __restrict__ x, T* __restrict__ y, int columns, long long x_row, long long y_row,
+                       int stored) {
+    constexpr int WIDTH = sizeof(uint4) / sizeof(T);
+    extern __shared__ uint4 kept[];
+    __shared__ float maxima[32], sums[32];
+    const uint4* x_in = reinterpret_cast<const uint4*>(x + blockIdx.x * x_row);
+    T* y_out = y + blockIdx.x * y_row;
+    const int words = columns / WIDTH;
+    const int rest = min(words, (HELD + stored) * THREADS);  // the first word that is read twice
+    float value[WIDTH];
+    Online online;
+
+    uint4 held[HELD];
+#pragma unroll
+    for (int w = 0; w < HELD; ++w) {
+        const int i = w * THREADS + threadIdx.x;
+        held[w] = i < words ? x_in[i] : make_uint4(0, 0, 0, 0);
+    }
+#pragma unroll 4
+    for (int i = HELD * THREADS + threadIdx.x; i < rest; i += THREADS) {
+        const uint4 word = x_in[i];
+        kept[i - HELD * THREADS] = word;
+        unpack<T, WIDTH>(word, value);
+        online.add(value);
+    }
+#pragma unroll
+    for (int w = 0; w < HELD; ++w) {
+        if (w * THREADS + threadIdx.x < words) {
+            unpack<T, WIDTH>(held[w], value);
+            online.add(value);
+        }
+    }
+    int end = (HELD + stored) * THREADS + threadIdx.x;
+#pragma unroll 4
+    for (; end < words; end += THREADS) {
+        unpack<T, WIDTH>(x_in[end], value);
+        online.add(value);
+    }
+    online.reduce<THREADS>(maxima, sums);
+
+    const float shift = shift_of(online.largest);
+    const float scale = 1.0f / online.sum;
+    const auto write = [&](uint4 word, int i) {
+        unpack<T, WIDTH>(word, value);
+#pragma unroll
+        for (int k = 0; k < WIDTH; ++k) {
+            value[k] = __expf(value[k] - shift) * scale;
+        }
+        store<T, WIDTH>(y_out, i, value);
+    };
+#pragma unroll 4
+    for (int i = end - THREADS; i >= (HELD + stored) * THREADS; i -= THREADS) {
+        write(x_in[i], i);
+    }
+#pragma unroll 4
+    for (int i = HELD * THREADS + threadIdx.x; i < rest; i += THREADS) {
+        write(kept[i - HELD * THREADS], i);
+    }
+#pragma unroll
+    for (int w = 0; w < HELD; ++w) {
+        if (w * THREADS + threadIdx.x < words) {
+            write(held[w], w * THREADS + threadIdx.x);
         }
     }
 }

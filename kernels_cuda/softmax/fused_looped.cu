@@ -37,7 +37,7 @@ __global__ void softmax_fused_looped(const T* __restrict__ x, T* __restrict__ y,
     const float scale = 1.0f / online.sum;
     for (long long i = tiled + threadIdx.x; i < words; i += THREADS) {
         float value[WIDTH];
-        load_once<T, WIDTH>(x_in, i, value);
+        load<T, WIDTH>(x_in, i, value);
 #pragma unroll
         for (int k = 0; k < WIDTH; ++k) {
             value[k] = __expf(value[k] - shift) * scale;
@@ -48,7 +48,7 @@ __global__ void softmax_fused_looped(const T* __restrict__ x, T* __restrict__ y,
         float value[UNROLL][WIDTH];
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
-            load_once<T, WIDTH>(x_in, i + u * THREADS, value[u]);
+            load<T, WIDTH>(x_in, i + u * THREADS, value[u]);
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {

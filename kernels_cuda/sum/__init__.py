@@ -13,8 +13,12 @@ CHAIN = 1 << 23  # half of the n at which n u = 1: a longer chain of f32 additio
 
 _HERE = Path(__file__).parent
 ATOMIC = Source(_HERE / "atomic.cu")
+SHARED_INTERLEAVED = Source(_HERE / "shared_interleaved.cu")
+SHARED_SEQUENTIAL = Source(_HERE / "shared_sequential.cu")
 GRID_STRIDE = Source(_HERE / "grid_stride.cu")
+WARP_SHUFFLE = Source(_HERE / "warp_shuffle.cu")
 VECTORISED = Source(_HERE / "vectorised.cu")
+BUTTERFLY = Source(_HERE / "butterfly.cu")
 TWO_STAGE = Source(_HERE / "two_stage.cu")
 
 
@@ -29,6 +33,22 @@ def atomic(x: torch.Tensor, total: torch.Tensor) -> None:
     ATOMIC.function(f"sum_atomic<{types}>")((ceil_div(n, BLOCK),), (BLOCK,), (x, n, total))
 
 
+def shared_interleaved(x: torch.Tensor, total: torch.Tensor) -> None:
+    """One element per thread, one atomic addition per block. Raises ``ValueError`` unless ``x`` is dense."""
+    types, n = _types(x, total), x.numel()
+    total.zero_()
+    function = SHARED_INTERLEAVED.function(f"sum_shared_interleaved<{types}, {BLOCK}>")
+    function((ceil_div(n, BLOCK),), (BLOCK,), (x, n, total))
+
+
+def shared_sequential(x: torch.Tensor, total: torch.Tensor) -> None:
+    """As ``shared_interleaved`` with neighbouring active threads. Raises ``ValueError`` unless ``x`` is dense."""
+    types, n = _types(x, total), x.numel()
+    total.zero_()
+    function = SHARED_SEQUENTIAL.function(f"sum_shared_sequential<{types}, {BLOCK}>")
+    function((ceil_div(n, BLOCK),), (BLOCK,), (x, n, total))
+
+
 def grid_stride(x: torch.Tensor, total: torch.Tensor, *, max_blocks: int) -> None:
     """Up to ``max_blocks`` blocks, each ending in one atomic addition. Raises ``ValueError`` unless ``x`` is dense."""
     types, n = _types(x, total), x.numel()
@@ -37,11 +57,26 @@ def grid_stride(x: torch.Tensor, total: torch.Tensor, *, max_blocks: int) -> Non
     GRID_STRIDE.function(f"sum_grid_stride<{types}, {BLOCK}>")(grid, (BLOCK,), (x, n, total))
 
 
+def warp_shuffle(x: torch.Tensor, total: torch.Tensor, *, max_blocks: int) -> None:
+    """As ``grid_stride`` with shuffles in place of shared memory. Raises ``ValueError`` unless ``x`` is dense."""
+    types, n = _types(x, total), x.numel()
+    total.zero_()
+    grid = (min(ceil_div(n, BLOCK), max_blocks),)
+    WARP_SHUFFLE.function(f"sum_warp_shuffle<{types}, {BLOCK}>")(grid, (BLOCK,), (x, n, total))
+
+
 def vectorised(x: torch.Tensor, total: torch.Tensor, *, max_blocks: int) -> None:
     """As ``grid_stride`` with 16-byte loads. Raises ``ValueError`` unless ``x`` is dense."""
     types, (blocks, head) = _types(x, total), _packs(x, max_blocks)
     total.zero_()
     VECTORISED.function(f"sum_vectorised<{types}, {BLOCK}>")((blocks,), (BLOCK,), (x, x.numel(), head, total))
+
+
+def butterfly(x: torch.Tensor, total: torch.Tensor, *, max_blocks: int) -> None:
+    """As ``vectorised`` with the sum of a block in all of its threads. Raises ``ValueError`` unless ``x`` is dense."""
+    types, (blocks, head) = _types(x, total), _packs(x, max_blocks)
+    total.zero_()
+    BUTTERFLY.function(f"sum_butterfly<{types}, {BLOCK}>")((blocks,), (BLOCK,), (x, x.numel(), head, total))
 
 
 def two_stage(x: torch.Tensor, total: torch.Tensor, *, partials: torch.Tensor) -> None:

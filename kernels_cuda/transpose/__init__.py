@@ -7,9 +7,16 @@ import torch
 from pytest_roofline.launch import Source, c_type, ceil_div, misalignment, require
 
 PACK = 16  # bytes of one vector access
+SECTOR = 32  # bytes of the smallest transfer between the level-1 caches and L2
+PACKS = 16  # a row of a vectorised tile
+SHIFTED_TILE = (128, 32)  # rows and columns of x; long rows of y, because each of their ends is a sector in part
+THREADS = 256
+GROUP = 8  # rows of tiles that blocks go down before they go right
 
 _HERE = Path(__file__).parent
 NAIVE = Source(_HERE / "naive.cu")
+SHARED = Source(_HERE / "shared.cu")
+SHARED_SWIZZLED = Source(_HERE / "shared_swizzled.cu")
 SHARED_PADDED = Source(_HERE / "shared_padded.cu")
 VECTORISED = Source(_HERE / "vectorised.cu")
 
@@ -21,6 +28,20 @@ def naive(x: torch.Tensor, y: torch.Tensor) -> None:
     function((ceil_div(m, 8) * ceil_div(n, 32),), (32, 8), (x, y, m, n, *x.stride(), *y.stride()))
 
 
+def shared(x: torch.Tensor, y: torch.Tensor) -> None:
+    """Tiles of 32 x 32 in shared memory. Raises ``ValueError`` unless ``y`` has the shape of ``x.T``."""
+    m, n = _extents(x, y)
+    function = SHARED.function(f"transpose_shared<{c_type(x)}, 32>")
+    function((ceil_div(m, 32) * ceil_div(n, 32),), (32, 8), (x, y, m, n, *x.stride(), *y.stride()))
+
+
+def shared_swizzled(x: torch.Tensor, y: torch.Tensor) -> None:
+    """Tiles of 32 x 32, their columns permuted. Raises ``ValueError`` unless ``y`` has the shape of ``x.T``."""
+    m, n = _extents(x, y)
+    function = SHARED_SWIZZLED.function(f"transpose_shared_swizzled<{c_type(x)}, 32>")
+    function((ceil_div(m, 32) * ceil_div(n, 32),), (32, 8), (x, y, m, n, *x.stride(), *y.stride()))
+
+
 def shared_padded(x: torch.Tensor, y: torch.Tensor) -> None:
     """Tiles of 32 x 32 in shared memory. Raises ``ValueError`` unless ``y`` has the shape of ``x.T``."""
     m, n = _extents(x, y)
@@ -29,15 +50,25 @@ def shared_padded(x: torch.Tensor, y: torch.Tensor) -> None:
 
 
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
-    """Tiles of 64 x 64, 16 bytes per thread; ``shared_padded`` where rows are strided or start misaligned.
+    """16 bytes per access, where rows start at multiples of them; elsewhere the stores alone.
 
-    Raises ``ValueError`` unless ``y`` has the shape of ``x.T``.
+    ``shared_padded`` for strided rows. Raises ``ValueError`` unless ``y`` has the shape of ``x.T``.
     """
-    if not (_aligned_rows(x) and _aligned_rows(y)):
-        return shared_padded(x, y)
     m, n = _extents(x, y)
-    function = VECTORISED.function(f"transpose_vectorised<{c_type(x)}, 64, 256>")
-    function((ceil_div(m, 64) * ceil_div(n, 64),), (256,), (x, y, m, n, x.stride(0), y.stride(0)))
+    if not x.numel():
+        return
+    if x.stride(1) != 1 or y.stride(1) != 1:
+        return shared_padded(x, y)
+    arguments = (x, y, m, n, x.stride(0), y.stride(0))
+    if _aligned_rows(x) and _aligned_rows(y):
+        tile = PACKS * PACK // x.element_size()
+        function = VECTORISED.function(f"transpose_vectorised<{c_type(x)}, {PACKS}, {THREADS}, {GROUP}>")
+        function((ceil_div(m, tile) * ceil_div(n, tile),), (THREADS,), arguments)
+    else:
+        rows, columns = SHIFTED_TILE
+        instance = f"<{c_type(x)}, {rows}, {columns}, {THREADS}, {GROUP}>"
+        tiles = ceil_div(m + SECTOR // x.element_size() - 1, rows) * ceil_div(n, columns)
+        VECTORISED.function(f"transpose_vectorised_shifted{instance}")((tiles,), (THREADS,), arguments)
 
 
 def _extents(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int]:
@@ -47,5 +78,4 @@ def _extents(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int]:
 
 
 def _aligned_rows(matrix: torch.Tensor) -> bool:
-    pitch = matrix.stride(0) * matrix.element_size()
-    return matrix.stride(1) == 1 and pitch % PACK == 0 and misalignment(matrix, PACK) == 0
+    return matrix.stride(0) * matrix.element_size() % PACK == 0 and misalignment(matrix, PACK) == 0

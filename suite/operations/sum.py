@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     import torch
 
 DTYPES = ("f32", "f16_f32", "i32")
+RUNG = ("f32",)  # what these rungs change, the additions within a block, does not depend on the format
 BLOCK = 256  # threads of the CUDA kernels
 ATOMIC_BLOCKS = 1056  # what 132 SMs hold at once: every further block is one more atomic addition in the queue
 TWO_STAGE_BLOCKS = 4224  # four times that: blocks that end early are replaced
-TRITON_ATOMIC, TRITON_TWO_STAGE, TRITON_PROGRAMS = 1024, 4096, 2112
+TRITON_ATOMIC, TRITON_BLOCK, TRITON_PROGRAMS = 1024, 8192, 1056
 CHAIN = 1 << 23
 
 
@@ -67,6 +68,11 @@ def grid_stride_depth(dims: tuple[int, ...]) -> int:
     return 1 + dims[0] // (ATOMIC_BLOCKS * BLOCK) + 8 + blocks
 
 
+def tree_depth(dims: tuple[int, ...]) -> int:
+    """One element per thread, and one atomic addition per block."""
+    return 8 + -(-dims[0] // BLOCK)
+
+
 def vectorised_depth(dims: tuple[int, ...]) -> int:
     blocks = min(-(-dims[0] // (16 * BLOCK)), ATOMIC_BLOCKS)  # four packs of four f32 a thread
     return _packs(dims[0], ATOMIC_BLOCKS) + 10 + blocks
@@ -83,18 +89,23 @@ def _packs(n: int, blocks: int) -> int:
 
 
 def triton_sum_depth(block: int) -> int:
-    """Depth of ``tl.sum``: a tree over lanes of up to 16 elements each; NumPy's pairwise sum in the interpreter has
+    """Depth of ``tl.sum``: a tree over lanes of up to 32 elements each; NumPy's pairwise sum in the interpreter has
     leaves of 16, too."""
-    return 16 + (block - 1).bit_length()
+    return 32 + (block - 1).bit_length()
 
 
 def triton_atomic_depth(dims: tuple[int, ...]) -> int:
     return triton_sum_depth(TRITON_ATOMIC) + -(-dims[0] // TRITON_ATOMIC)
 
 
+def triton_grid_stride_depth(dims: tuple[int, ...]) -> int:
+    passes = 1 + dims[0] // (TRITON_PROGRAMS * TRITON_BLOCK)
+    return passes + triton_sum_depth(TRITON_BLOCK) + min(TRITON_PROGRAMS, -(-dims[0] // TRITON_BLOCK))
+
+
 def triton_two_stage_depth(dims: tuple[int, ...]) -> int:
-    passes = 1 + dims[0] // (TRITON_PROGRAMS * TRITON_TWO_STAGE)
-    return passes + triton_sum_depth(TRITON_TWO_STAGE) + triton_sum_depth(2 * TRITON_PROGRAMS)
+    passes = 1 + dims[0] // (TRITON_PROGRAMS * TRITON_BLOCK)
+    return passes + triton_sum_depth(TRITON_BLOCK) + triton_sum_depth(2 * TRITON_PROGRAMS)
 
 
 def library_depth(dims: tuple[int, ...]) -> int:
@@ -114,20 +125,12 @@ OPERATION = Operation(
     tolerance=Tolerance(bound, "gamma_h sum |x| for additions in any order of depth h (Higham, 4.2), plus underflow"),
     shapes=Shapes(
         drawn=lambda tile: vectors(*tile),
-        # 2^16, 2^20, 2^24 and 2^28 are CUB's published A100 sizes, 2^25 that of a published ladder.
-        sweep=(
-            "1024",
-            "65536",
-            "1048576",
-            "4194304",
-            "16777216",
-            "33554432",
-            "100000000",
-            "268435456",
-            "16777259.o1",
-        ),
+        # 2^26 and 2^28 elements are far outside L2, and one more is misaligned by an element.
+        sweep=("1024", "1048576", "4194304", "67108864", "268435456", "16777259.o1"),
         representative=("4194304",),
         counted=("1024", "1000", "1024.o1", "4099.o3", "7", "0"),
+        # 2^16, 2^20, 2^24 and 2^28 are CUB's published A100 sizes, 2^25 that of a published ladder.
+        full=("65536", "16777216", "33554432", "100000000", "1073741824"),
     ),
     kernels=(
         Kernel(
@@ -142,11 +145,21 @@ OPERATION = Operation(
         ),
         Kernel(
             "triton",
+            "grid_stride",
+            "kernels_triton.sum:grid_stride",
+            RUNG,
+            options={"block": TRITON_BLOCK, "num_warps": 8, "max_programs": TRITON_PROGRAMS},
+            tile=(TRITON_BLOCK,),
+            depth=triton_grid_stride_depth,
+            deterministic=False,
+        ),
+        Kernel(
+            "triton",
             "two_stage",
             "kernels_triton.sum:two_stage",
             DTYPES,
-            options={"block": TRITON_TWO_STAGE, "num_warps": 8},
-            tile=(TRITON_TWO_STAGE,),
+            options={"block": TRITON_BLOCK, "num_warps": 8},
+            tile=(TRITON_BLOCK,),
             workspace=lambda shape, dtype: partials(TRITON_PROGRAMS, dtype),
             depth=triton_two_stage_depth,
             best=True,
@@ -163,6 +176,24 @@ OPERATION = Operation(
         ),
         Kernel(
             "cuda",
+            "shared_interleaved",
+            "kernels_cuda.sum:shared_interleaved",
+            RUNG,
+            tile=(BLOCK,),
+            depth=tree_depth,
+            deterministic=False,
+        ),
+        Kernel(
+            "cuda",
+            "shared_sequential",
+            "kernels_cuda.sum:shared_sequential",
+            RUNG,
+            tile=(BLOCK,),
+            depth=tree_depth,
+            deterministic=False,
+        ),
+        Kernel(
+            "cuda",
             "grid_stride",
             "kernels_cuda.sum:grid_stride",
             DTYPES,
@@ -173,9 +204,29 @@ OPERATION = Operation(
         ),
         Kernel(
             "cuda",
+            "warp_shuffle",
+            "kernels_cuda.sum:warp_shuffle",
+            RUNG,
+            options={"max_blocks": ATOMIC_BLOCKS},
+            tile=(BLOCK,),
+            depth=grid_stride_depth,
+            deterministic=False,
+        ),
+        Kernel(
+            "cuda",
             "vectorised",
             "kernels_cuda.sum:vectorised",
             DTYPES,
+            options={"max_blocks": ATOMIC_BLOCKS},
+            tile=(16 * BLOCK,),
+            depth=vectorised_depth,
+            deterministic=False,
+        ),
+        Kernel(
+            "cuda",
+            "butterfly",
+            "kernels_cuda.sum:butterfly",
+            RUNG,
             options={"max_blocks": ATOMIC_BLOCKS},
             tile=(16 * BLOCK,),
             depth=vectorised_depth,
@@ -197,7 +248,10 @@ OPERATION = Operation(
     ),
     depth=lambda dims: dims[0],
     absent={
-        ("triton", "grid_stride"): "its second half is the tree in shared memory, which tl.sum hides; see two_stage",
+        ("triton", "shared_interleaved"): "tl.sum chooses its own tree of shuffles and shared memory; see atomic",
+        ("triton", "shared_sequential"): "tl.sum chooses its own tree of shuffles and shared memory; see atomic",
+        ("triton", "warp_shuffle"): "tl.sum emits shuffles itself (shfl.sync.bfly); see grid_stride",
+        ("triton", "butterfly"): "tl.sum is one: it emits shfl.sync.bfly, and every lane has the result",
         ("triton", "vectorised"): "Triton emits 128-bit accesses itself where pointers and length are multiples of 16",
     },
 )

@@ -61,10 +61,10 @@ OPERATION = Operation(
     shapes=Shapes(
         drawn=lambda tile: matrices(tile, lambda shape: max(shape.dims), transposable=True),
         # 4096 x 4096 has published A100 figures; 4097 x 8191 fits no tile and aligns no row.
-        sweep=("8192x8192", "4096x4096", "4097x8191", "8192x8000.p8224"),
+        sweep=("8192x8192", "4096x4096", "4097x8191"),
         representative=("4096x4096",),
         counted=("64x64", "33x65", "64x64.p72", "31x100.o1.p104", "32x48.t", "1x100", "0x5"),
-        full=("100000x64", "64x100000", "8192x8192.t", "8192x8192.o1"),
+        full=("8192x8000.p8224", "100000x64", "64x100000", "8192x8192.t", "8192x8192.o1"),
     ),
     kernels=(
         Kernel("triton", "naive", "kernels_triton.transpose:naive", DTYPES, options={"block": 256}, tile=(4, 256)),
@@ -73,12 +73,13 @@ OPERATION = Operation(
             "tiled",
             "kernels_triton.transpose:tiled",
             DTYPES,
-            options={"block": 64},
             tile=(64, 64),
             best=True,
         ),
         Kernel("cuda", "naive", "kernels_cuda.transpose:naive", DTYPES, tile=(8, 32), model=scattered_stores),
+        Kernel("cuda", "shared", "kernels_cuda.transpose:shared", ("f32",), tile=(32, 32)),
         Kernel("cuda", "shared_padded", "kernels_cuda.transpose:shared_padded", DTYPES, tile=(32, 32)),
+        Kernel("cuda", "shared_swizzled", "kernels_cuda.transpose:shared_swizzled", ("f32",), tile=(32, 32)),
         Kernel(
             "cuda",
             "vectorised",
@@ -92,8 +93,10 @@ OPERATION = Operation(
     ),
     depth=lambda dims: 0,
     absent={
+        ("triton", "shared"): "Triton lays out shared memory itself; tiled is the nearest form",
         ("triton", "shared_padded"): "Triton lays out shared memory itself; tiled is the nearest form",
+        ("triton", "shared_swizzled"): "Triton lays out shared memory itself; tiled is the nearest form",
         ("triton", "vectorised"): "Triton chooses the width of accesses itself; tiled is the nearest form",
-        ("cuda", "tiled"): "shared_padded and vectorised are its two rungs in CUDA C++",
+        ("cuda", "tiled"): "shared, shared_padded, shared_swizzled and vectorised are its rungs in CUDA C++",
     },
 )

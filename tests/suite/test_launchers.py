@@ -59,17 +59,27 @@ def test_vectors_that_no_shift_aligns_are_added_one_by_one(launches):
     assert grid[0] * block[0] >= n
 
 
-def test_matrices_with_misaligned_rows_are_transposed_by_elements(launches):
-    """A row that starts off a 16-byte boundary, or is strided, goes through the padded tile."""
+def test_matrices_choose_their_transpose_by_alignment(launches):
+    """Rows that start off a 16-byte boundary keep wide stores; strided rows go element by element."""
     whole = torch.zeros(64, 72)
     y = torch.zeros(64, 64)
-    for x in (whole[:, :64], whole[:, 1:65], whole.t()[:64, :64], torch.zeros(64, 65)[:, :64]):
+    for x in (whole[:, :64], whole[:, 1:65], torch.zeros(64, 65)[:, :64], whole.t()[:64, :64]):
         transpose.vectorised(x, y)
     names = [name.split("<")[0] for name, *_ in launches]
-    assert names == ["transpose_vectorised"] + 3 * ["transpose_shared_padded"]
+    assert names == ["transpose_vectorised"] + 2 * ["transpose_vectorised_shifted"] + ["transpose_shared_padded"]
 
 
-@pytest.mark.parametrize("launch", [sum.vectorised, sum.grid_stride])
+@pytest.mark.parametrize("rows", [1, 120, 121, 128, 129, 249])
+def test_shifted_tiles_reach_the_last_row(launches, rows):
+    """A row of y may start up to a sector before the tile, so the tiles must cover that much more."""
+    transpose.vectorised(torch.zeros(rows, 65)[:, :64], torch.zeros(64, rows))
+    [(name, grid, *_)] = launches
+    assert "shifted" in name
+    down = grid[0] // 2  # two tiles of 32 columns
+    assert down * 128 >= rows + 7 > (down - 1) * 128
+
+
+@pytest.mark.parametrize("launch", [sum.grid_stride, sum.warp_shuffle, sum.vectorised, sum.butterfly])
 def test_sums_never_use_more_blocks_than_allowed(launches, launch):
     """More blocks would only queue up for the one result."""
     for n in (0, 1, 5000, 100_000):
@@ -107,11 +117,17 @@ REFUSED = [
     ("vector_add:vectorised", (DENSE, STRIDED), {}),
     ("vector_add:scalar", (DENSE, ONE), {}),
     ("sum:atomic", (STRIDED, ONE), {}),
+    ("sum:shared_interleaved", (STRIDED, ONE), {}),
+    ("sum:shared_sequential", (STRIDED, ONE), {}),
     ("sum:grid_stride", (STRIDED, ONE), {"max_blocks": 4}),
+    ("sum:warp_shuffle", (STRIDED, ONE), {"max_blocks": 4}),
+    ("sum:butterfly", (STRIDED, ONE), {"max_blocks": 4}),
     ("sum:vectorised", (DENSE, DENSE), {"max_blocks": 4}),
     ("sum:two_stage", (STRIDED, ONE), {"partials": DENSE}),
     ("transpose:naive", (MATRIX, MATRIX), {}),
+    ("transpose:shared", (MATRIX, MATRIX), {}),
     ("transpose:shared_padded", (MATRIX, MATRIX), {}),
+    ("transpose:shared_swizzled", (MATRIX, MATRIX), {}),
     ("transpose:vectorised", (MATRIX, MATRIX), {}),
     ("matmul:naive", (MATRIX, MATRIX, MATRIX), {}),
     ("matmul:shared_32", (MATRIX, MATRIX.t(), MATRIX), {}),
@@ -119,9 +135,10 @@ REFUSED = [
 REFUSED_TRITON = [
     ("vector_add:vector_add", (STRIDED, DENSE), {"block": 512, "num_warps": 4}),
     ("sum:atomic", (STRIDED, ONE), {"block": 512}),
+    ("sum:grid_stride", (STRIDED, ONE), {"block": 512, "num_warps": 4, "max_programs": 4}),
     ("sum:two_stage", (STRIDED, ONE), {"block": 512, "num_warps": 4, "partials": DENSE}),
     ("transpose:naive", (MATRIX, MATRIX), {"block": 64}),
-    ("transpose:tiled", (MATRIX, MATRIX), {"block": 64}),
+    ("transpose:tiled", (MATRIX, MATRIX), {}),
     ("matmul:naive", (MATRIX, MATRIX, MATRIX), {"block": 16, "num_warps": 4}),
     ("matmul:tiled", (MATRIX, MATRIX, MATRIX), {"block": 32, "block_k": 32, "num_warps": 4, "num_stages": 2}),
 ]
@@ -173,7 +190,7 @@ def test_a_triton_program_walks_over_many_blocks(device, n, dtype, accumulator):
 @LONG
 @DTYPES
 @pytest.mark.parametrize("offset", [0, 1, 3])
-@pytest.mark.parametrize("variant", ["grid_stride", "vectorised", "two_stage"])
+@pytest.mark.parametrize("variant", ["grid_stride", "warp_shuffle", "vectorised", "butterfly", "two_stage"])
 def test_a_cuda_block_walks_over_many_tiles(device, variant, offset, n, dtype, accumulator):
     """With fewer blocks than tiles every element is still added once, the last partial tile and the edges included."""
     x = integers(n, dtype, device)[offset:]
