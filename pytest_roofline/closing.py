@@ -22,11 +22,24 @@ def report(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     if state.rows:
         _print(reporter, "roofline", _timed_lines(state, config.getoption("verbose") > 0))
     elif state.device == "cpu":
+        if "gate" in vars(state):
+            _print(reporter, "roofline: counts", _counted_lines(state, config.getoption("verbose") > 0))
         lines = stored.lines(state.verify_baselines(), state.catalogue)
         _print(reporter, "roofline: stored results, nothing was timed here", lines)
     if state.options.update:
-        for line in _update(state):
+        for line in [*_update(state), *(state.gate.update() if "gate" in vars(state) else ())]:
             reporter.write_line(line)
+
+
+def _counted_lines(state: State, verbose: bool) -> list[str]:
+    from pytest_roofline.reports import counted
+
+    operations = {row.case.operation.name for row in state.gate.rows}
+    known: dict[str, int] = {}
+    for operation in operations:
+        for compiler, kernels in state.gate.stored(operation).compiled.items():
+            known[compiler] = known.get(compiler, 0) + len(kernels)
+    return counted.section(state.gate.rows, known, verbose=verbose)
 
 
 def _timed_lines(state: State, verbose: bool) -> list[str]:

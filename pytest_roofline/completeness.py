@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_roofline.baselines import Baseline, device_key
+from pytest_roofline.contract import Case
 from pytest_roofline.state import KEY, State
 
 NAME = "roofline-baselines"
@@ -27,6 +28,10 @@ class CompletenessItem(pytest.Item):
         problems = [f"orphan: {text}" for text in orphans(state, baselines)]
         if state.options.timing and state.device == "gpu" and state.complete:
             problems += [f"missing: {case} is in the baseline of this GPU, but did not run" for case in missing(state)]
+        if state.options.timing and state.device == "cpu" and state.complete and not state.options.update:
+            problems += [
+                f"missing: {case} has stored counts, but was not counted" for case in uncounted(state, baselines)
+            ]
         if problems:
             raise IncompleteError("\n".join(problems))
 
@@ -42,13 +47,19 @@ class CompletenessItem(pytest.Item):
 
 
 def orphans(state: State, baselines: Iterable[Baseline]) -> list[str]:
-    """Stored cases that no operation times (any more)."""
+    """Stored cases that no operation times, or counts, any more."""
     known = {str(case) for case in state.catalogue.timed(full=True)}
-    return sorted(
-        f"{case} in {state.store.path(b.device, b.operation)} is no timed case"
-        for b in baselines
-        for case in b.case_ids() - known
-    )
+    countable = {str(case) for case in state.catalogue.counted()}
+    found = []
+    for b in baselines:
+        path = state.store.path(b.device, b.operation)
+        found += [f"{case} in {path} is no timed case" for case in b.case_ids() - known]
+        found += [
+            f"{case} in {path} is no counted case"
+            for case in (b.counted.cases if b.counted else ())
+            if case not in countable
+        ]
+    return sorted(found)
 
 
 def missing(state: State) -> list[str]:
@@ -61,6 +72,14 @@ def missing(state: State) -> list[str]:
     return sorted((stored & expected) - set(state.evidence))
 
 
+def uncounted(state: State, baselines: Iterable[Baseline]) -> list[str]:
+    """Cases with stored counts that were not counted here, though this machine can count others of their language."""
+    counted = {str(row.case) for row in state.gate.rows}
+    stored = {case for b in baselines if b.counted for case in b.counted.cases}
+    backends = {row.case.kernel.backend for row in state.gate.rows}
+    return sorted(case for case in stored - counted if case.split("/")[1] in backends)
+
+
 def prepare(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Append the item to a benchmark run.
 
@@ -70,11 +89,21 @@ def prepare(session: pytest.Session, items: list[pytest.Item]) -> None:
     state.verify_baselines()
     if state.device == "gpu":
         state.judge  # noqa: B018  (reads or measures the ceilings now)
-    wanted = {str(case) for case in state.catalogue.timed(full=state.options.effort == "full")}
+    else:
+        _compile_ahead(state, items)
+    wanted = {str(case) for case in state.parameters("timed")}
     collected = {str(parameter) for item in items if (parameter := _case(item)) is not None}
     state.complete = wanted <= collected
     if collected:
         items.append(CompletenessItem.from_parent(session, name=NAME))
+
+
+def _compile_ahead(state: State, items: list[pytest.Item]) -> None:
+    """Let the process that compiles begin, so that it works while this one counts."""
+    for item in items:
+        case = _case(item)
+        if isinstance(case, Case):
+            state.gate.compiler.ask(str(case), state.catalogue.operation(case.operation.name).module)
 
 
 def _case(item: pytest.Item) -> Any:

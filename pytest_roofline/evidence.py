@@ -43,7 +43,7 @@ class CaseSpec:
 
     ``module`` is the operation's import name, ``roots`` what must be on ``sys.path`` for it. ``values`` names a class
     of input data and ``seed`` its draw (``checking.values``). ``device`` is torch's name, ``cuda`` or ``cpu``. ``time``
-    asks for samples after a passed check.
+    asks for samples after a passed check, ``count`` for the counts of one execution on a CPU instead of all checks.
     """
 
     case: str
@@ -54,6 +54,7 @@ class CaseSpec:
     seed: int = 0
     time: bool = False
     effort: str = "default"
+    count: bool = False
 
     def line(self) -> str:
         """What ``--roofline-case`` takes to run exactly this check again."""

@@ -49,10 +49,17 @@ def roofline_check(request: pytest.FixtureRequest) -> Callable[[Case | Drawn], N
 
 @pytest.fixture
 def roofline_benchmark(request: pytest.FixtureRequest, benchmark: Any) -> Callable[[Case], None]:
-    """Check a case, then time, bound and compare it under ``--benchmark-only`` on a GPU; else run it once."""
+    """Check a case, then time, bound and compare it under ``--benchmark-only``; without a GPU count and compile it.
+
+    Without ``--benchmark-only`` run it once.
+    """
     state = request.config.stash[KEY]
 
     def run(case: Case) -> None:
+        if state.options.timing and state.device == "cpu":
+            benchmark.disabled = True
+            _count(state, case, benchmark)
+            return
         benchmark.group = f"{case.operation.name}/{case.dtype}/{case.shape}"
         timing = state.options.timing and state.device == "gpu" and not benchmark.disabled
         spec = state.spec(case, time=timing)
@@ -64,6 +71,20 @@ def roofline_benchmark(request: pytest.FixtureRequest, benchmark: Any) -> Callab
             _record(state, case, evidence, benchmark)
 
     return run
+
+
+def _count(state: State, case: Case, benchmark: Any) -> None:
+    """Count a case and what its kernels compile to; anything that costs time fails the test."""
+    gate, spec = state.gate, state.spec(case, count=True)
+    gate.compiler.ask(spec.case, spec.module)
+    with _told_once(benchmark):
+        evidence = benchmark.pedantic(lambda: _accept(state.run(spec), spec))
+    try:
+        row = gate.judge(case, evidence.counts)
+    except RuntimeError as error:
+        pytest.fail(f"{case}: {error}", pytrace=False)
+    if row.verdict.fails(strict=state.options.strict):
+        pytest.fail(f"{case}: {row.verdict.kind.value}: {row.verdict.sentence}", pytrace=False)
 
 
 @contextlib.contextmanager

@@ -70,6 +70,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     closing.report(terminalreporter, config)
 
 
-def pytest_unconfigure() -> None:
-    """Give the GPU's memory back before the interpreter ends."""
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Give the GPU's memory back before the interpreter ends, and end the process that compiles."""
     worker.close()
+    if KEY in config.stash:
+        config.stash[KEY].close()

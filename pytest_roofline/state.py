@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +17,9 @@ from pytest_roofline.discovery import BrokenOperation, Catalogue, Drawn, discove
 from pytest_roofline.evidence import CaseSpec, Evidence
 from pytest_roofline.judging import Judge, Row
 from pytest_roofline.options import Options, Reproduction
+
+if TYPE_CHECKING:
+    from pytest_roofline.gate import Gate
 
 Parameter = Case | Drawn | BrokenOperation
 
@@ -59,6 +63,19 @@ class State:
     def store(self) -> Store:
         """The folder of baselines."""
         return Store(self.options.baselines)
+
+    @cached_property
+    def gate(self) -> Gate:
+        """Counts instead of times, without a GPU; starts the process that compiles."""
+        from pytest_roofline.counting.compiled.client import Compiler
+        from pytest_roofline.gate import ARCH, Gate
+
+        return Gate(self.store, Compiler(ARCH, [str(self.root)]))
+
+    def close(self) -> None:
+        """End the process that compiles, where one was started."""
+        if "gate" in vars(self):
+            self.gate.compiler.close()
 
     @cached_property
     def judge(self) -> Judge:
@@ -112,7 +129,10 @@ class State:
     def _listed(self, which: str) -> list[Case]:
         full = self.options.effort == "full"
         if which == "timed":
-            return self.catalogue.timed(full=full) if self.device == "gpu" else self.catalogue.counted()
+            if self.device == "gpu":
+                return self.catalogue.timed(full=full)
+            # A library routine has no source to count.
+            return [c for c in self.catalogue.counted() if not (self.options.timing and c.kernel.peer)]
         cases = self.catalogue.counted()
         if self.options.correctness_only and self.device == "gpu":
             cases += self.catalogue.timed(full=full)
@@ -124,11 +144,13 @@ class State:
         except ValueError as error:
             raise pytest.UsageError(f"--roofline-case: {error}") from error
 
-    def spec(self, case: Case, values: str = "random", seed: int = 0, *, time: bool = False) -> CaseSpec:
+    def spec(
+        self, case: Case, values: str = "random", seed: int = 0, *, time: bool = False, count: bool = False
+    ) -> CaseSpec:
         """The order to the worker for one case."""
         module = self.catalogue.operation(case.operation.name).module
         device = "cuda" if self.device == "gpu" else "cpu"
-        return CaseSpec(str(case), module, (str(self.root),), device, values, seed, time, self.options.effort)
+        return CaseSpec(str(case), module, (str(self.root),), device, values, seed, time, self.options.effort, count)
 
     def run(self, spec: CaseSpec) -> Evidence:
         """Run an order, in this process or in one of its own as the options say."""

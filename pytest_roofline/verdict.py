@@ -55,6 +55,9 @@ class Reason(enum.Enum):
     UNDER_FLOOR = "under_floor"
     ABOVE_CEILING = "faster_than_measured_ceiling"
     PEER = "library_routine"
+    COSTS_MORE = "counts_more"
+    COSTS_LESS = "counts_less"
+    COUNTS_EQUAL = "counts_equal"
 
 
 FAILING = frozenset({Kind.REGRESSION, Kind.IMPOSSIBLE, Kind.BELOW_FLOOR, Kind.ORPHAN, Kind.INVALID, Kind.MISSING})

@@ -14,12 +14,15 @@ from pytest_roofline.baselines.content import (
     differences,
     run_of,
 )
+from pytest_roofline.baselines.counted import Counted, CountedCase
 from pytest_roofline.baselines.reading import read
 from pytest_roofline.baselines.store import Store, render
 
 __all__ = [
     "Baseline",
     "BaselineError",
+    "Counted",
+    "CountedCase",
     "Published",
     "Run",
     "Store",

@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 
+from pytest_roofline.baselines.counted import Counted
 from pytest_roofline.devices.identify import match
 from pytest_roofline.evidence import Environment, Timing
 from pytest_roofline.statistics import Summary, summarise
@@ -77,9 +78,10 @@ class Baseline:
     campaigns: dict[str, Environment] = field(default_factory=dict)
     measured: dict[str, dict[str, Run]] = field(default_factory=dict)
     published: dict[str, list[Published]] = field(default_factory=dict)
+    counted: Counted | None = None
 
     def case_ids(self) -> set[str]:
-        """Every case that anything is stored for."""
+        """Every timed case that anything is stored for."""
         return {*self.measured, *self.published}
 
 

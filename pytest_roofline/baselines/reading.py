@@ -9,6 +9,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from pytest_roofline.baselines import counted
 from pytest_roofline.baselines.content import SCHEMA, Baseline, BaselineError, Published, Run, device_key
 from pytest_roofline.devices.record import keys
 from pytest_roofline.evidence import Environment, from_plain
@@ -17,6 +18,7 @@ from pytest_roofline.ids import CaseId
 T = TypeVar("T")
 
 BLOCKS = ("schema", "device", "operation", "campaigns", "measured", "published")
+OPTIONAL = ("counted",)
 RESTORE = "restore it from version control"
 REPAIR = f"{RESTORE}, or delete this entry"
 REFUSED = "a baseline of another device is refused"
@@ -60,6 +62,8 @@ def _verified(data: Any, device: str, operation: str) -> Baseline:
         if not isinstance(figures, list):
             raise ValueError(f"{case}: published figures are a list; {REPAIR}")
         baseline.published[case] = [_figure(figure, case, device) for figure in figures]
+    if "counted" in data:
+        baseline.counted = _counted(data["counted"], operation, device)
     return baseline
 
 
@@ -68,8 +72,8 @@ def _blocks(data: Mapping[str, Any]) -> None:
         if block not in data:
             raise ValueError(f"the block {block!r} is missing; {RESTORE}")
     for block in data:
-        if block not in BLOCKS:
-            raise ValueError(f"{block!r} is no block of a baseline ({', '.join(BLOCKS)}); remove it")
+        if block not in BLOCKS + OPTIONAL:
+            raise ValueError(f"{block!r} is no block of a baseline ({', '.join(BLOCKS + OPTIONAL)}); remove it")
 
 
 def _environment(data: Any, device: str, name: str) -> Environment:
@@ -110,6 +114,16 @@ def _figure(data: Any, case: str, device: str) -> Published:
     if figure.value <= 0 or (figure.seconds is not None and figure.seconds <= 0):
         raise ValueError(f"{case}: a published figure needs a positive value and time; compare it with {figure.source}")
     return figure
+
+
+def _counted(data: Any, operation: str, device: str) -> counted.Counted:
+    try:
+        block = counted.read(data, device)
+    except ValueError as error:
+        raise ValueError(f"{error}; {RESTORE}, or take it again with --roofline-update") from error
+    for case in block.cases:
+        _check_id(case, operation)
+    return block
 
 
 def _check_id(case: str, operation: str) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_roofline import cache
+from pytest_roofline.baselines import counted
 from pytest_roofline.baselines.content import SCHEMA, Baseline, BaselineError, differences
+from pytest_roofline.baselines.counted import Counted
 from pytest_roofline.baselines.reading import read
 from pytest_roofline.evidence import to_plain
 
@@ -58,6 +60,9 @@ class Store:
         for case, runs in baseline.measured.items():
             merged.measured.setdefault(case, {}).update(runs)
         merged.published.update(baseline.published)
+        if baseline.counted is not None:
+            merged.counted = merged.counted or Counted(baseline.counted.arch)
+            merged.counted.update(baseline.counted)
         return self.replace(merged)
 
     def replace(self, baseline: Baseline) -> Path:
@@ -85,7 +90,9 @@ def render(baseline: Baseline) -> str:
     for case, published in sorted(baseline.published.items()):
         inner = ",\n".join(f"   {_line(p)}" for p in published)
         figures.append(f"  {json.dumps(case)}: [\n{inner}]")
-    lines.append(' "published": {' + _block(figures) + "}")
+    lines.append(' "published": {' + _block(figures) + ("}" if baseline.counted is None else "},"))
+    if baseline.counted is not None:
+        lines += [' "counted": {', *counted.lines(baseline.counted), " }"]
     return "\n".join([*lines, "}"]) + "\n"
 
 

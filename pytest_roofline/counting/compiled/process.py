@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -16,14 +17,14 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from pytest_roofline.counting.compiled import cuda, triton_target
-from pytest_roofline.counting.compiled.resources import Resources, assembler, resources
+from pytest_roofline.counting.compiled.resources import Resources, assembler, resources, to_plain
 from pytest_roofline.discovery import load_operation
-from pytest_roofline.evidence import to_plain
 from pytest_roofline.ids import CaseId
 
 if TYPE_CHECKING:
     from pytest_roofline.contract import Case
 
+Places = dict[str, tuple[str, int]]
 MARK = "pytest-roofline compiled: "
 
 
@@ -32,16 +33,16 @@ class Recorder:
 
     def __init__(self, arch: str) -> None:
         self.arch = arch
-        self.known: dict[tuple[Any, ...], tuple[str, Resources]] = {}
+        self.known: dict[tuple[Any, ...], tuple[str, dict[str, Any]]] = {}
         self.launches: list[str] = []
-        self.kernels: dict[str, Resources] = {}
+        self.kernels: dict[str, dict[str, Any]] = {}
         self.calls: list[str] = []
 
     def start(self) -> None:
         """Forget the last launcher."""
         self.launches, self.kernels, self.calls = [], {}, []
 
-    def note(self, key: str, found: Resources) -> None:
+    def note(self, key: str, found: dict[str, Any]) -> None:
         """One launch."""
         self.launches.append(key)
         self.kernels[key] = found
@@ -61,7 +62,9 @@ class Recorder:
             )
             options = "".join(f" {option}" for option in source.options)
             dynamic = f" dynamic={shared_bytes}" if shared_bytes else ""
-            self.known[identity] = f"{function}{options} threads={threads}{dynamic}", found
+            line = _line_of(source.text, function.name)
+            plain = _plain(found, {"": (str(source.path), line)})
+            self.known[identity] = f"{function}{options} threads={threads}{dynamic}", plain
         self.note(*self.known[identity])
 
     def triton(self, kernel: Any, key: str) -> None:
@@ -70,9 +73,21 @@ class Recorder:
         if identity not in self.known:
             binary, metadata = kernel.asm["cubin"], kernel.metadata
             threads = metadata.num_warps * 32
-            compiler = triton_target.compiler(assembler(binary))
-            self.known[identity] = key, resources(binary, metadata.name, self.arch, compiler, threads, metadata.shared)
+            compiler = triton_target.compiler()
+            found = resources(binary, metadata.name, self.arch, compiler, threads, metadata.shared)
+            # Triton asks the driver for its shared memory with each launch: to the cubin all of it is dynamic.
+            self.known[identity] = key, _plain(found, triton_target.places(kernel))
         self.note(*self.known[identity])
+
+
+def _plain(found: Resources, places: Places) -> dict[str, Any]:
+    return {"compiler": found.compiler, **to_plain(found), "places": {kind: list(at) for kind, at in places.items()}}
+
+
+def _line_of(text: str, name: str) -> int:
+    """Where a kernel begins in its source."""
+    match = re.search(rf"\b{re.escape(name.split('<')[0])}\s*\(", text)
+    return text.count("\n", 0, match.start()) + 1 if match else 1
 
 
 def record(case: Case, recorder: Recorder) -> None:
@@ -119,7 +134,7 @@ def answer(order: dict[str, Any], recorder: Recorder) -> dict[str, Any]:
         **reply,
         "launches": recorder.launches,
         "calls": recorder.calls,
-        "kernels": to_plain(recorder.kernels),
+        "kernels": recorder.kernels,
     }
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pytest_roofline.counting.compiled import cubin
 from pytest_roofline.counting.compiled.occupancy import CAPABILITIES, Occupancy, occupancy
@@ -71,3 +73,53 @@ def resources(
         mix=instructions,
         code=hashlib.sha256(kernel.code).hexdigest()[:16],
     )
+
+
+def to_plain(found: Resources) -> dict[str, Any]:
+    """JSON values; the architecture and the compiler stand beside them, and occupancy follows from the rest."""
+    instructions = {f"{kind} {width}": n for kind, widths in found.mix.memory.items() for width, n in widths.items()}
+    return {
+        "threads": found.threads,
+        "registers": found.registers,
+        "stack": found.stack,
+        "spills": found.spills,
+        "shared": found.shared,
+        "dynamic": found.dynamic,
+        "barriers": found.barriers,
+        "occupancy": found.occupancy.fraction,
+        "limiter": found.occupancy.limiter,
+        "mix": {**instructions, **found.mix.others, "instructions": found.mix.instructions},
+        "code": found.code,
+    }
+
+
+def from_plain(data: Mapping[str, Any], arch: str, compiler: str) -> Resources:
+    """The reverse. Raises ``ValueError`` for what is not of that form."""
+    names = ("threads", "registers", "stack", "spills", "shared", "dynamic", "barriers")
+    try:
+        figures = {name: _count(data[name]) for name in names}
+        instructions = mix_from_plain(data["mix"])
+        occupied = occupancy(arch, figures["threads"], figures["registers"], figures["shared"] + figures["dynamic"])
+        code = str(data["code"])
+    except (KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
+        raise ValueError(f"no figures of compiled code: {type(error).__name__} {error}") from error
+    return Resources(arch=arch, compiler=compiler, occupancy=occupied, mix=instructions, code=code, **figures)
+
+
+def mix_from_plain(data: Mapping[str, Any]) -> Mix:
+    """``{"global load 16": 2, "mma": 4, "instructions": 40}`` as a mix. Raises ``ValueError``."""
+    memory: dict[str, dict[int, int]] = {}
+    others: dict[str, int] = {}
+    for name, number in data.items():
+        kind, _, width = name.rpartition(" ")
+        if width.isdigit():
+            memory.setdefault(kind, {})[int(width)] = _count(number)
+        elif name != "instructions":
+            others[name] = _count(number)
+    return Mix(memory, others, _count(data["instructions"]))
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"{value!r} is no count")
+    return value

@@ -6,6 +6,8 @@ specialisation (types, divisibility by 16, constants) is derived from the very a
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -36,11 +38,12 @@ def install(arch: str, told: Told) -> None:
     Autotuner._bench = lambda self, *arguments, config, **keywords: [0.0, 0.0, 0.0]
 
 
-def compiler(assembler: str) -> str:
+@functools.cache
+def compiler() -> str:
     """The tools whose version may change the code."""
     import triton
 
-    return f"triton {triton.__version__}, ptxas {assembler}"
+    return f"triton {triton.__version__}, ptxas {triton.knobs.nvidia.ptxas.version}"
 
 
 def key(kernel: Any) -> str:
@@ -53,6 +56,30 @@ def key(kernel: Any) -> str:
         else:
             parts.append(f"{name}:{kind}{_divisible(source.attrs.get((index,), ()))}")
     return f"{source.name}({', '.join(parts)}) warps={options.num_warps} stages={options.num_stages}"
+
+
+_LOCATION = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
+_FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
+_ACCESS = re.compile(r"\b(ld|st)\.(?:\w+\.)*?(global|shared)(?:\.\w+)*?(?:\.v(\d))?\.[busf](\d+)\b")
+
+
+def places(kernel: Any) -> dict[str, tuple[str, int]]:
+    """Where the kernel begins (``""``), and where its narrowest access of each kind comes from, by the PTX's lines."""
+    function = kernel.src.fn.fn
+    found = {"": (function.__code__.co_filename, function.__code__.co_firstlineno)}
+    text = kernel.asm["ptx"]
+    files = {number: "/".join(filter(None, names)) for number, *names in _FILE.findall(text)}
+    narrowest: dict[str, int] = {}
+    file, line = found[""]
+    for statement in text.splitlines():
+        location = _LOCATION.match(statement)
+        if location:
+            file, line = files.get(location[1], file), int(location[2])
+        for verb, space, vector, bits in _ACCESS.findall(statement):
+            kind, width = f"{space} {'load' if verb == 'ld' else 'store'}", int(vector or 1) * int(bits)
+            if width < narrowest.get(kind, width + 1):
+                narrowest[kind], found[kind] = width, (file, line)
+    return found
 
 
 def _divisible(attributes: Any) -> str:

@@ -36,6 +36,23 @@ class Traffic:
 
 
 @dataclass(frozen=True)
+class LineTraffic:
+    """The requests of one action (``load``, ``store``, ``atomic``) at one source line, ``size`` bytes per lane.
+
+    ``ideal_sectors`` is what the same lanes would need, packed and aligned.
+    """
+
+    action: str
+    file: str
+    line: int
+    size: int
+    requests: int
+    lanes: int
+    sectors: int
+    ideal_sectors: int
+
+
+@dataclass(frozen=True)
 class LaunchRecord:
     """One launch. The counts are None unless they were asked for."""
 
@@ -44,6 +61,7 @@ class LaunchRecord:
     loads: Traffic | None = None
     stores: Traffic | None = None
     atomics: Traffic | None = None
+    lines: tuple[LineTraffic, ...] = ()
 
 
 class Counter:
@@ -51,15 +69,20 @@ class Counter:
 
     def __init__(self) -> None:
         self._requests = self._lanes = self._bytes = self._sectors = 0
+        self._lines: dict[tuple[str, int, int], list[int]] = {}
         self._touched: dict[int, Any] = {}
         self._width: dict[int, int] = {}
 
-    def request(self, addresses: Any, size: int) -> None:
-        """One request: addresses of its active lanes (in bytes), ``size`` bytes each."""
+    def request(self, addresses: Any, size: int, place: tuple[str, int]) -> None:
+        """One request at a file and line: addresses of its active lanes (in bytes), ``size`` bytes each."""
+        lanes, sectors = int(addresses.size), _distinct(addresses // SECTOR)
         self._requests += 1
-        self._lanes += addresses.size
-        self._bytes += addresses.size * size
-        self._sectors += _distinct(addresses // SECTOR)
+        self._lanes += lanes
+        self._bytes += lanes * size
+        self._sectors += sectors
+        line = self._lines.setdefault((*place, size), [0, 0, 0, 0])
+        for index, number in enumerate((1, lanes, sectors, -(-lanes * size // SECTOR))):
+            line[index] += number
 
     def touch(self, region: int, at: Any, granules: int, width: int) -> None:
         """Granules ``at`` (``width`` bytes each) of a region of that many granules."""
@@ -75,6 +98,10 @@ class Counter:
         """What was counted."""
         unique = sum(int(t.sum()) * self._width[r] for r, t in self._touched.items())
         return Traffic(self._requests, self._lanes, self._bytes, self._sectors, unique)
+
+    def lines(self, action: str) -> list[LineTraffic]:
+        """The same, line by line."""
+        return [LineTraffic(action, *place, *numbers) for place, numbers in sorted(self._lines.items())]
 
 
 def _distinct(values: Any) -> int:

@@ -97,7 +97,7 @@ class Launch:
         if lanes.size:
             active = np.ravel(pointers)[lanes].view(np.int64)
             if action in self._counters and not self._counted:
-                self._counters[action].request(active, size)
+                self._counters[action].request(active, size, current_statement())
                 self._counted = self._atomicity is not None
             for region, part in self.space.split(active):
                 self._access_region(action, region, active[part], lanes[part], size)
@@ -122,7 +122,8 @@ class Launch:
     def record(self) -> LaunchRecord:
         """Plain data about the launch."""
         counted = {f"{action}s": counter.total() for action, counter in self._counters.items()}
-        return LaunchRecord(self.kernel, tuple(int(extent) for extent in self._grid), **counted)
+        lines = tuple(line for action, counter in self._counters.items() for line in counter.lines(action))
+        return LaunchRecord(self.kernel, tuple(int(extent) for extent in self._grid), lines=lines, **counted)
 
     def _access_region(self, action: Action, region: Region | None, addresses: Any, lanes: Any, size: int) -> None:
         if region is None:

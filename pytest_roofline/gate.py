@@ -1,0 +1,142 @@
+"""The gate of a machine without a GPU: counts and compiled code of every case against the accepted ones.
+
+Nothing here is a time. Counts from source are compared whatever the compiler; compiled code only with what the same
+compiler made, and every report says how much was compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_roofline.baselines import Baseline, Counted, CountedCase, Store
+from pytest_roofline.contract import Case
+from pytest_roofline.counting import counts
+from pytest_roofline.counting.comparing import Difference, Place, compare_code, compare_counts, limits, worse
+from pytest_roofline.counting.compiled.client import Compiler
+from pytest_roofline.counting.compiled.resources import Resources, from_plain
+from pytest_roofline.counting.counts import CaseCounts
+from pytest_roofline.verdict import Kind, Reason, Verdict
+
+DEVICE, ARCH = "a100", "sm_80"
+
+
+@dataclass(frozen=True)
+class Code:
+    """The kernels that a case launches, in order, as they were compiled; ``missing`` says why there are none."""
+
+    keys: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    kernels: Mapping[str, Resources] = field(default_factory=dict)
+    places: Mapping[str, Mapping[str, Place]] = field(default_factory=dict)
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class CountedRow:
+    """One counted case: its figures, what changed, and the verdict. ``compared`` names the kernels whose code was."""
+
+    case: Case
+    counts: CaseCounts
+    code: Code
+    differences: tuple[Difference, ...]
+    verdict: Verdict
+    compared: frozenset[str] = frozenset()
+
+
+@dataclass
+class Gate:
+    """Compares the cases of one session; everything found is kept in ``rows`` for the report and for an update."""
+
+    store: Store
+    compiler: Compiler
+    rows: list[CountedRow] = field(default_factory=list)
+    _stored: dict[str, Counted] = field(default_factory=dict)
+
+    def judge(self, case: Case, plain: Mapping[str, Any]) -> CountedRow:
+        """Hold the counts of a case, and the code that its kernels became, against the stored ones."""
+        found, code = counts.from_plain(plain), read_code(self.compiler.answer(str(case)), self.compiler.arch)
+        row = compare(case, found, code, self.stored(case.operation.name))
+        self.rows.append(row)
+        return row
+
+    def stored(self, operation: str) -> Counted:
+        """What was accepted for an operation; empty if nothing was."""
+        if operation not in self._stored:
+            self._stored[operation] = self.store.load(DEVICE, operation).counted or Counted(ARCH)
+        return self._stored[operation]
+
+    def update(self) -> list[str]:
+        """Accept everything found; returns what was written, as lines."""
+        found: dict[str, Counted] = {}
+        for row in self.rows:
+            block = found.setdefault(row.case.operation.name, Counted(ARCH))
+            block.cases[str(row.case)] = CountedCase(row.counts, row.code.keys, row.code.calls)
+            for key, kernel in row.code.kernels.items():
+                block.compiled.setdefault(kernel.compiler, {})[key] = kernel
+        written = []
+        for operation, block in found.items():
+            path = self.store.save(Baseline(DEVICE, operation, counted=block))
+            kernels = sum(map(len, block.compiled.values()))
+            written.append(f"roofline: stored the counts of {len(block.cases)} cases and {kernels} kernels in {path}")
+        return written
+
+
+def read_code(answer: Mapping[str, Any], arch: str) -> Code:
+    """An answer of the process that compiles. A kernel that does not compile raises ``RuntimeError``."""
+    if "error" in answer:
+        if answer["missing"]:
+            return Code(missing=answer["error"])
+        raise RuntimeError(answer["error"])
+    kernels, places = {}, {}
+    for key, entry in answer["kernels"].items():
+        kernels[key] = from_plain(entry, arch, entry["compiler"])
+        places[key] = {kind: Place(*at) for kind, at in entry["places"].items()}
+    return Code(tuple(answer["launches"]), tuple(answer["calls"]), kernels, places)
+
+
+def compare(case: Case, found: CaseCounts, code: Code, stored: Counted) -> CountedRow:
+    """The verdict about one case: worse in anything fails, better in anything is reported."""
+    before = stored.cases.get(str(case))
+    differences: list[Difference] = []
+    for key, kernel in code.kernels.items():
+        differences += limits(kernel, _places(code, key))
+    if before is None:
+        sentence = "no counts are stored for this case: --roofline-update stores them"
+        return CountedRow(case, found, code, tuple(differences), _verdict(differences, Kind.NEW, sentence))
+    differences += compare_counts(before.counts, found)
+    if not code.missing and before.kernels:
+        differences += _calls(before.calls, code.calls)
+    compared = set()
+    for old, new in zip(before.kernels, code.keys, strict=False):
+        kernel = code.kernels[new]
+        reference = stored.compiled.get(kernel.compiler, {}).get(old)
+        if reference is not None and new not in compared:
+            compared.add(new)
+            differences += [d for d in compare_code(reference, kernel, _places(code, new)) if d not in differences]
+    verdict = _verdict(differences, Kind.SAME, "all counts are those stored")
+    return CountedRow(case, found, code, tuple(differences), verdict, frozenset(compared))
+
+
+def _places(code: Code, key: str) -> Any:
+    places = code.places.get(key, {})
+    return lambda kind: places.get(kind, places.get("", Place()))
+
+
+def _calls(before: tuple[str, ...], now: tuple[str, ...]) -> list[Difference]:
+    if len(before) == len(now):
+        return []
+    sentence = f"torch is asked for {', '.join(now) or 'nothing'}, before for {', '.join(before) or 'nothing'}"
+    return [Difference("launches", len(now) > len(before), sentence)]
+
+
+def _verdict(differences: list[Difference], otherwise: Kind, sentence: str) -> Verdict:
+    bad = worse(differences)
+    if bad:
+        return Verdict(Kind.REGRESSION, Reason.COSTS_MORE, "; ".join(f"{d.cause}: {d.sentence}" for d in bad))
+    if differences:
+        good = "; ".join(f"{d.cause}: {d.sentence}" for d in differences)
+        return Verdict(Kind.IMPROVEMENT, Reason.COSTS_LESS, f"{good} (--roofline-update accepts it)")
+    reason = Reason.NO_BASELINE if otherwise is Kind.NEW else Reason.COUNTS_EQUAL
+    return Verdict(otherwise, reason, sentence)
