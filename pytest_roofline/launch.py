@@ -31,9 +31,6 @@ from pytest_roofline.nvrtc import compile_kernel
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
 BLOCK_LIMIT = (1024, 1024, 64)
 
-# What Triton and Inductor call for each launch; the public way makes two Python objects for it.
-_read_stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 _C_NAMES = {
     torch.float64: "double",
@@ -122,7 +119,7 @@ class Function:
         recent = self._recent
         if (
             recent is not None
-            and recent.index == torch.cuda.current_device()
+            and recent.index == _current_device()
             and 0 not in grid3
             and recent.launch_plain(grid3, block3, args, shared_bytes, _stream_handle(recent.index))
         ):
@@ -233,11 +230,14 @@ def on_torch_stream(device: torch.device) -> Iterator[Any]:
         yield cupy
 
 
-def _stream_handle(index: int) -> int:
-    """Handle of torch's current stream on a device."""
-    if _read_stream is not None:
-        return _read_stream(index)  # type: ignore[no-any-return]
+def _public_stream_handle(index: int) -> int:
     return int(torch.cuda.current_stream(index).cuda_stream)
+
+
+# What the public functions come to, without a look at whether CUDA is initialised and two objects for a stream; Triton
+# and Inductor call the same in each launch.
+_stream_handle: Callable[[int], int] = getattr(torch._C, "_cuda_getCurrentRawStream", _public_stream_handle)
+_current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
 
 
 def torch_stream(index: int) -> Any:
