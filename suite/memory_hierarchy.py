@@ -226,6 +226,8 @@ def _launches(results: Results) -> Iterator[Line]:
         yield Line(f"{name}: overhead-bound below", Figure(f"{seconds * bandwidth / 1e6:.2f} MB", DERIVED, formula))
     empty = next((r for case, r in results.items() if case.startswith("empty_launch/cuda/stream/")), None)
     if empty is not None:
+        floor = f"{empty.launch_floor * 1e6:.2f} us"
+        yield Line("empty kernel, in a graph of many", Figure(floor, MEASURED, f"launch_floor of {empty.case}"))
         yield Line(
             "empty kernel, call to completion", Figure(f"{empty.seconds * 1e6:.2f} us", MEASURED, str(empty.case))
         )

@@ -81,6 +81,7 @@ def test_overhead_ends_where_moving_the_bytes_takes_as_long_as_the_launch(result
     assert (below.text, below.kind) == ("20.00 MB", "derived")
     assert found["empty kernel, call to completion"].here.text == "9.00 us"
     assert found["empty kernel, host's share"].here.text == "4.00 us"
+    assert found["empty kernel, in a graph of many"].here.text == "0.50 us"
 
 
 def test_a_link_is_told_by_direction_and_an_exchange_by_both(results):
