@@ -3,7 +3,8 @@
     python benchmarks/ncu_counts.py                  # measures with ncu, counts on the CPU, prints both columns
     python benchmarks/ncu_counts.py --rows matmul    # only the rows whose name matches
     python benchmarks/ncu_counts.py --operations     # additions, multiplications and fused ones by threads
-    python benchmarks/ncu_counts.py --save h200.json # keeps what was measured; --measured h200.json compares later
+    python benchmarks/ncu_counts.py --save new.json  # keeps what was measured
+    python benchmarks/ncu_counts.py --measured benchmarks/ncu_h200.json  # compares with a file, without a GPU
 
 Exit status 1 when a figure differs. docs/cuda-on-cpu.md says what each figure is.
 """
@@ -95,17 +96,20 @@ def measured(rows: str, metrics: Sequence[str]) -> list[dict[str, int]]:
 
 
 def compare(rows: Sequence[Row], hardware: Sequence[dict[str, int]], metrics: Metrics) -> int:
-    """Print both columns of every row; the number of figures that differ."""
-    differing = 0
+    """Print both columns of every row; the number of figures that differ. What was not measured is not compared."""
+    compared = differing = 0
     for row, record, theirs in zip(rows, counted(rows), hardware, strict=True):
         figure = record.executed if metrics is OPERATIONS else record.total
-        both = {label: (figure(*what), sum(theirs[m] for m in names)) for label, (names, what) in metrics.items()}
         print(row.name)
-        for label, (ours, gpu) in both.items():
+        for label, (names, what) in metrics.items():
+            if not all(name in theirs for name in names):
+                continue
+            ours, gpu = figure(*what), sum(theirs[name] for name in names)
+            compared += 1
+            differing += ours != gpu
             if ours or gpu:
                 print(f"  {label:28} counted {ours:8} measured {gpu:8}{'' if ours == gpu else '  DIFFERENT'}")
-        differing += sum(ours != gpu for ours, gpu in both.values())
-    print(f"compared {len(rows) * len(metrics)} figures of {len(rows)} launches, {differing} differ")
+    print(f"compared {compared} of {len(rows) * len(metrics)} figures of {len(rows)} launches, {differing} differ")
     return differing
 
 
@@ -124,13 +128,13 @@ def main() -> int:
         return 0
     metrics = OPERATIONS if options.operations else MEMORY
     if options.measured:
-        stored = json.loads(options.measured.read_text(encoding="utf-8"))
+        stored = json.loads(options.measured.read_text(encoding="utf-8"))["rows"]
         rows = [row for row in rows if row.name in stored]
         return int(compare(rows, [stored[row.name] for row in rows], metrics) > 0)
     hardware = measured(options.rows, [name for names, _ in metrics.values() for name in names])
     if options.save:
         named = {row.name: values for row, values in zip(rows, hardware, strict=True)}
-        options.save.write_text(json.dumps(named, indent=1), encoding="utf-8")
+        options.save.write_text(json.dumps({"kind": "measured", "rows": named}, indent=1), encoding="utf-8")
     return int(compare(rows, hardware, metrics) > 0)
 
 

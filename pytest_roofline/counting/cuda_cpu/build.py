@@ -21,11 +21,12 @@ HERE = Path(__file__).parent
 RUNTIME, INCLUDE, PUBLIC_INCLUDE = HERE / "runtime", HERE / "include", HERE / "device_include"
 MAX_SHARED_BYTES = 227 * 1024
 RED_ZONE = 4096
+ROW_OF_BANKS = 128  # shared variables start at the first bank, as the first one does on a GPU
 INSTRUMENTED, PLAIN = "instrumented", "plain"
 PATTERNED, ZEROED = "patterned", "zeroed"  # what uninitialised variables hold
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
-_TLS_VARIABLE = re.compile(r"(\.section\s+\.tbss[^\n]*\n(?:\s+\.[^\n]*\n)*[^\s:]+:\n\s+\.zero\s+\d+\n)")
+_TLS_VARIABLE = re.compile(r"(\.section\s+\.tbss[^\n]*\n(?:\s+\.[^\n]*\n)*)([^\s:]+:\n\s+\.zero\s+\d+\n)")
 _TLS_REFERENCE = re.compile(r"([\w.$]+)@(?:tlsgd|gottpoff|tpoff|tlsdesc|TLSGD)\b|:tlsdesc(?:_lo12)?:([\w.$]+)")
 _BOUND = r"(?:template\s*<(?P<template>[^<>]*)>\s*)?(?:extern\s+\"C\"\s+)?__global__\s+(?:static\s+)?(?:void\s+)?"
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -116,7 +117,7 @@ def launch_bound(source: str, expression: str) -> tuple[str, str]:
 
 def lay_out_shared(assembly: str) -> str:
     """Assembly with a red zone behind every shared variable and storage for ``extern __shared__`` arrays."""
-    edited = _TLS_VARIABLE.sub(lambda match: f"{match[1]}\t.zero\t{RED_ZONE}\n", assembly)
+    edited = _TLS_VARIABLE.sub(lambda m: f"{m[1]}\t.balign {ROW_OF_BANKS}\n{m[2]}\t.zero\t{RED_ZONE}\n", assembly)
     names = {a or b for a, b in _TLS_REFERENCE.findall(assembly)}
     dynamic = sorted(name for name in names if not re.search(rf"^{re.escape(name)}:", assembly, re.MULTILINE))
     if not dynamic:

@@ -126,7 +126,9 @@ def findings(job: Launch, variant: Variant, count: int) -> tuple[Finding, ...]:
 
 
 def _finding(job: Launch, variant: Variant, fault: Any, where: dict[int, tuple[str, int]]) -> Finding:
-    file, line = (fault.file.decode(), fault.line) if fault.line else where.get(fault.pc, ("?", 0))
+    file, line = where.get(fault.pc, ("?", 0))
+    if not line and fault.line:
+        file, line = fault.file.decode(), fault.line
     buffer: str | None = None
     offset = fault.offset
     if fault.region == abi.SHARED_REGION:

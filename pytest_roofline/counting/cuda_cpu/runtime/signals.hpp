@@ -119,13 +119,18 @@ class Containment {
     bool armed_ = false;
 };
 
+// A thread of the block that has not returned: what is stopped between two threads is told about it.
+inline Thread* unfinished() {
+    for (u32 i = 0; i < launch.threads; ++i)
+        if (threads[i].status != Status::done && threads[i].status != Status::fresh && threads[i].site.line) return &threads[i];
+    return nullptr;
+}
+
 RL_COLD inline void report_crash() {
     Place place;
-    if (in_module(crash.pc)) {
-        place.pc = relative(crash.pc) + 1;
-    } else if (current) {
-        place.site = current->site;  // the barrier or collective that it came through last
-    }
+    if (in_module(crash.pc)) place.pc = relative(crash.pc) + 1;
+    // For code without a line of its own: the barrier or collective that the thread came through last.
+    if (current || (current = unfinished())) place.site = current->site;
     Kind kind = Kind::crash;
     char text[200];
     if (crash.signal == watchdog_signal()) {
