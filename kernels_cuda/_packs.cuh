@@ -10,6 +10,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+constexpr unsigned int BLOCK = 256;  // threads; known here, a kernel need not fetch it before it can begin
+
 template <typename T>
 constexpr int WIDTH = sizeof(uint4) / sizeof(T);
 
@@ -46,36 +48,38 @@ __device__ uint4 map_packs(uint4 x, uint4 y, F f) {
     return y;
 }
 
-// Calls pack(i) or element(e), whichever item `i` is; nothing for an item past the last.
+// Calls pack(i) or element(e), whichever item `i` is; nothing for an item past the last. Index is unsigned.
+//
+// Two conditions instead of one with two sides: the compiler then puts the packs first, where their threads run into
+// them, and not behind a jump to instructions that have to be fetched.
 template <typename T, typename Index, typename Pack, typename Element>
 __device__ void for_item(Index i, Index n, Index head, Index packs, Pack pack, Element element) {
     if (i < packs) {
         pack(i);
-    } else {
-        const Index edge = i - packs;
-        const Index whole = packs * WIDTH<T>;
-        if (edge < n - whole) {
-            element(edge < head ? edge : edge + whole);
-        }
+    }
+    const Index edge = i - packs;  // of a pack: more than any vector has
+    const Index whole = packs * WIDTH<T>;
+    if (edge < n - whole) {
+        element(edge < head ? edge : edge + whole);
     }
 }
 
 // The item of this thread, of one per thread.
 template <typename T, typename Index, typename Pack, typename Element>
 __device__ void for_own_item(Index n, Index head, Index packs, Pack pack, Element element) {
-    for_item<T>(static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x, n, head, packs, pack, element);
+    for_item<T>(static_cast<Index>(blockIdx.x) * BLOCK + threadIdx.x, n, head, packs, pack, element);
 }
 
-// This thread's items, a block apart, of a tile of UNROLL * blockDim.x items per block. A tile of packs only goes to
+// This thread's items, a block apart, of a tile of UNROLL * BLOCK items per block. A tile of packs only goes to
 // tile(first), which issues all its loads before it uses the first.
 template <typename T, int UNROLL, typename Index, typename Tile, typename Pack, typename Element>
 __device__ void for_own_items(Index n, Index head, Index packs, Tile tile, Pack pack, Element element) {
-    const Index start = static_cast<Index>(blockIdx.x) * (blockDim.x * UNROLL);
-    if (start + blockDim.x * UNROLL <= packs) {
+    const Index start = static_cast<Index>(blockIdx.x) * (BLOCK * UNROLL);
+    if (__builtin_expect(start + BLOCK * UNROLL <= packs, 1)) {
         tile(start + threadIdx.x);
     } else {
         for (int u = 0; u < UNROLL; ++u) {
-            for_item<T>(start + u * blockDim.x + threadIdx.x, n, head, packs, pack, element);
+            for_item<T>(start + u * BLOCK + threadIdx.x, n, head, packs, pack, element);
         }
     }
 }

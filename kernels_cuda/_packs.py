@@ -8,14 +8,12 @@ import torch
 
 from pytest_roofline.launch import Function, Source, c_type, ceil_div
 
+# Threads of a block, as in the header. Sweeps over 64 to 512 threads and 1 to 8 packs per thread of copy, add_one,
+# vector_add and fma from 4 KiB to 512 MiB on an H200 (no other device was measured) left nothing to a table: 256
+# threads of one pack each are within 1 % of the best at every size.
 BLOCK = 256
 PACK = 16  # bytes of one vector access
 NARROW = 1 << 31  # vectors with fewer elements are indexed with 32 bits, which small ones notice
-
-# Threads of a block by bytes of a vector, from a sweep over 128 to 1024 threads and 1 to 8 packs per thread of copy,
-# add_one, vector_add and fma from 4 KiB to 512 MiB on an H200; no other device was measured. One pack per thread won
-# everywhere; only where the whole vector is a handful of blocks are smaller ones faster, because more SMs share it.
-FEW_THREADS, FEW_BYTES = 128, 1 << 14
 
 
 def require_vectors(name: str, *tensors: torch.Tensor) -> None:
@@ -26,11 +24,6 @@ def require_vectors(name: str, *tensors: torch.Tensor) -> None:
             raise ValueError(f"{name} takes dense equal vectors")
 
 
-def best_threads(tensor: torch.Tensor) -> int:
-    """Threads of a block for a vector of that size."""
-    return FEW_THREADS if tensor.nbytes <= FEW_BYTES else BLOCK
-
-
 def launch_scalar(source: Source, name: str, *tensors: torch.Tensor) -> None:
     """Launch ``name<T>(tensors..., n)`` with one element per thread."""
     n = tensors[0].numel()
@@ -38,12 +31,7 @@ def launch_scalar(source: Source, name: str, *tensors: torch.Tensor) -> None:
 
 
 def launch_packs(
-    source: Source,
-    name: str,
-    *tensors: torch.Tensor,
-    unroll: int | None = None,
-    threads: int = BLOCK,
-    most: int | None = None,
+    source: Source, name: str, *tensors: torch.Tensor, unroll: int | None = None, most: int | None = None
 ) -> None:
     """Launch ``name<T, Index>(tensors..., n, head, packs)``, or ``name<T, Index, unroll>``, in at most ``most`` blocks.
 
@@ -52,8 +40,8 @@ def launch_packs(
     first, shifts = tensors[0], {t.data_ptr() % PACK for t in tensors}
     shift = shifts.pop() if len(shifts) == 1 else None
     element, n = (c_type(first), first.element_size()), first.numel()
-    function, blocks, head, packs = _plan(source, name, element, n, shift, unroll, threads, most)
-    function((blocks,), (threads,), (*tensors, n, head, packs))
+    function, blocks, head, packs = _plan(source, name, element, n, shift, unroll, most)
+    function((blocks,), (BLOCK,), (*tensors, n, head, packs))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -64,7 +52,6 @@ def _plan(
     n: int,
     shift: int | None,
     unroll: int | None,
-    threads: int,
     most: int | None,
 ) -> tuple[Function, int, int, int]:
     """The kernel's instance, blocks, elements before the first boundary (all of them where ``shift`` says that the
@@ -75,7 +62,7 @@ def _plan(
     head = n if shift is None else min(n, -shift % PACK // itemsize)
     packs = (n - head) // width
     items = n - packs * (width - 1)
-    blocks = ceil_div(items, threads * (unroll or 1))
+    blocks = ceil_div(items, BLOCK * (unroll or 1))
     index = "unsigned int" if n < NARROW else "unsigned long long"
     instance = f"{c_name}, {index}, {unroll}" if unroll else f"{c_name}, {index}"
     return source.function(f"{name}<{instance}>"), blocks if most is None else min(blocks, most), head, packs

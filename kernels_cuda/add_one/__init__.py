@@ -6,7 +6,7 @@ import torch
 
 from pytest_roofline.launch import Source
 
-from .._packs import best_threads, launch_packs, launch_scalar, require_vectors
+from .._packs import launch_packs, launch_scalar, require_vectors
 
 _HERE = Path(__file__).parent
 SCALAR = Source(_HERE / "scalar.cu")
@@ -22,4 +22,4 @@ def scalar(x: torch.Tensor, y: torch.Tensor) -> None:
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``scalar`` does."""
     require_vectors("add_one", x, y)
-    launch_packs(VECTORISED, "add_one_vectorised", x, y, threads=best_threads(y))
+    launch_packs(VECTORISED, "add_one_vectorised", x, y)

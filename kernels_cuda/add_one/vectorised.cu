@@ -4,7 +4,7 @@
 #include "../_packs.cuh"
 
 template <typename T, typename Index>
-__global__ void add_one_vectorised(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
+__global__ void __launch_bounds__(BLOCK) add_one_vectorised(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
     const auto add_one = [](T value) { return value + T(1.0f); };
     for_own_item<T>(
         n, head, packs,

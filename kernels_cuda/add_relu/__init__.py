@@ -6,7 +6,7 @@ import torch
 
 from pytest_roofline.launch import Source
 
-from .._packs import best_threads, launch_packs, launch_scalar, require_vectors
+from .._packs import launch_packs, launch_scalar, require_vectors
 
 _HERE = Path(__file__).parent
 UNFUSED = Source(_HERE / "unfused.cu")
@@ -16,9 +16,8 @@ FUSED = Source(_HERE / "fused.cu")
 def unfused(x: torch.Tensor, y: torch.Tensor, *, sums: torch.Tensor) -> None:
     """``sums = x + 1``, then ``y = relu(sums)``. Raises ``ValueError`` unless all are dense vectors of one length."""
     require_vectors("add_relu", x, y, sums)
-    threads = best_threads(y)
-    launch_packs(UNFUSED, "add_relu_unfused_sum", x, sums, threads=threads)
-    launch_packs(UNFUSED, "add_relu_unfused_relu", sums, y, threads=threads)
+    launch_packs(UNFUSED, "add_relu_unfused_sum", x, sums)
+    launch_packs(UNFUSED, "add_relu_unfused_relu", sums, y)
 
 
 def fused_scalar(x: torch.Tensor, y: torch.Tensor) -> None:
@@ -30,4 +29,4 @@ def fused_scalar(x: torch.Tensor, y: torch.Tensor) -> None:
 def fused(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``fused_scalar`` does."""
     require_vectors("add_relu", x, y)
-    launch_packs(FUSED, "add_relu_fused", x, y, threads=best_threads(y))
+    launch_packs(FUSED, "add_relu_fused", x, y)

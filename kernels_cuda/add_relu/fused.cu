@@ -3,7 +3,7 @@
 #include "add_relu.cuh"
 
 template <typename T>
-__global__ void add_relu_fused_scalar(const T* __restrict__ x, T* __restrict__ y, long long n) {
+__global__ void __launch_bounds__(BLOCK) add_relu_fused_scalar(const T* __restrict__ x, T* __restrict__ y, long long n) {
     const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < n) {
         y[i] = AddRelu<T>()(x[i]);
@@ -11,6 +11,6 @@ __global__ void add_relu_fused_scalar(const T* __restrict__ x, T* __restrict__ y
 }
 
 template <typename T, typename Index>
-__global__ void add_relu_fused(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
+__global__ void __launch_bounds__(BLOCK) add_relu_fused(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
     stream(x, y, n, head, packs, AddRelu<T>());
 }

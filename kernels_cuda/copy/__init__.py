@@ -7,7 +7,7 @@ import torch
 from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import Source
 
-from .._packs import best_threads, launch_packs, launch_scalar, require_vectors
+from .._packs import launch_packs, launch_scalar, require_vectors
 
 _HERE = Path(__file__).parent
 SCALAR = Source(_HERE / "scalar.cu")
@@ -25,7 +25,7 @@ def scalar(x: torch.Tensor, y: torch.Tensor) -> None:
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``scalar`` does."""
     require_vectors("copy", x, y)
-    launch_packs(VECTORISED, "copy_vectorised", x, y, threads=best_threads(y))
+    launch_packs(VECTORISED, "copy_vectorised", x, y)
 
 
 def grid_stride(x: torch.Tensor, y: torch.Tensor, *, max_blocks: int) -> None:

@@ -5,7 +5,7 @@
 #include "../_packs.cuh"
 
 template <typename T, typename Index, int UNROLL>
-__global__ void copy_unrolled(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
+__global__ void __launch_bounds__(BLOCK) copy_unrolled(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
     const uint4* x_packs = packs_from(x + head);
     uint4* y_packs = packs_from(y + head);
     for_own_items<T, UNROLL>(
@@ -14,11 +14,11 @@ __global__ void copy_unrolled(const T* __restrict__ x, T* __restrict__ y, Index 
             uint4 loaded[UNROLL];
 #pragma unroll
             for (int u = 0; u < UNROLL; ++u) {
-                loaded[u] = x_packs[first + u * blockDim.x];
+                loaded[u] = x_packs[first + u * BLOCK];
             }
 #pragma unroll
             for (int u = 0; u < UNROLL; ++u) {
-                y_packs[first + u * blockDim.x] = loaded[u];
+                y_packs[first + u * BLOCK] = loaded[u];
             }
         },
         [&](Index i) { y_packs[i] = x_packs[i]; },

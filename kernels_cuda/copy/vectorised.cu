@@ -4,7 +4,7 @@
 #include "../_packs.cuh"
 
 template <typename T, typename Index>
-__global__ void copy_vectorised(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
+__global__ void __launch_bounds__(BLOCK) copy_vectorised(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
     for_own_item<T>(
         n, head, packs,
         [&](Index i) { packs_from(y + head)[i] = packs_from(x + head)[i]; },

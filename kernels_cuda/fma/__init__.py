@@ -6,7 +6,7 @@ import torch
 
 from pytest_roofline.launch import Source, ceil_div
 
-from .._packs import BLOCK, best_threads, launch_packs, require_vectors
+from .._packs import BLOCK, launch_packs, require_vectors
 
 _HERE = Path(__file__).parent
 SCALAR = Source(_HERE / "scalar.cu")
@@ -24,7 +24,7 @@ def scalar(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
 def vectorised(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``scalar`` does."""
     require_vectors("fma", a, b, c)
-    launch_packs(VECTORISED, "fma_vectorised", a, b, c, threads=best_threads(c))
+    launch_packs(VECTORISED, "fma_vectorised", a, b, c)
 
 
 def unrolled(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, unroll: int) -> None:

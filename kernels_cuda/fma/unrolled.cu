@@ -5,7 +5,7 @@
 #include "fma.cuh"
 
 template <typename T, typename Index, int UNROLL>
-__global__ void fma_unrolled(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, Index n, Index head,
+__global__ void __launch_bounds__(BLOCK) fma_unrolled(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, Index n, Index head,
                              Index packs) {
     const uint4* a_packs = packs_from(a + head);
     const uint4* b_packs = packs_from(b + head);
@@ -16,13 +16,13 @@ __global__ void fma_unrolled(const T* __restrict__ a, const T* __restrict__ b, T
             uint4 a_loaded[UNROLL], b_loaded[UNROLL], c_loaded[UNROLL];
 #pragma unroll
             for (int u = 0; u < UNROLL; ++u) {
-                a_loaded[u] = a_packs[first + u * blockDim.x];
-                b_loaded[u] = b_packs[first + u * blockDim.x];
-                c_loaded[u] = c_packs[first + u * blockDim.x];
+                a_loaded[u] = a_packs[first + u * BLOCK];
+                b_loaded[u] = b_packs[first + u * BLOCK];
+                c_loaded[u] = c_packs[first + u * BLOCK];
             }
 #pragma unroll
             for (int u = 0; u < UNROLL; ++u) {
-                c_packs[first + u * blockDim.x] = fma_pack(a_loaded[u], b_loaded[u], c_loaded[u]);
+                c_packs[first + u * BLOCK] = fma_pack(a_loaded[u], b_loaded[u], c_loaded[u]);
             }
         },
         [&](Index i) { c_packs[i] = fma_pack(a_packs[i], b_packs[i], c_packs[i]); },

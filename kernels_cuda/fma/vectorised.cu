@@ -3,7 +3,7 @@
 #include "fma.cuh"
 
 template <typename T, typename Index>
-__global__ void fma_vectorised(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, Index n, Index head,
+__global__ void __launch_bounds__(BLOCK) fma_vectorised(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, Index n, Index head,
                                Index packs) {
     for_own_item<T>(
         n, head, packs,

@@ -7,7 +7,7 @@ import torch
 from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import Source, c_type, ceil_div, misalignment, require
 
-from .._packs import BLOCK, PACK, best_threads, launch_packs, launch_scalar, require_vectors
+from .._packs import BLOCK, PACK, launch_packs, launch_scalar, require_vectors
 
 _HERE = Path(__file__).parent
 SCALAR = Source(_HERE / "scalar.cu")
@@ -28,7 +28,7 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     Raises ``ValueError`` unless both are dense vectors of one length.
     """
     require_vectors("vector_add", x, y)
-    launch_packs(VECTORISED, "vector_add_vectorised", x, y, threads=best_threads(y))
+    launch_packs(VECTORISED, "vector_add_vectorised", x, y)
 
 
 def hinted(x: torch.Tensor, y: torch.Tensor) -> None:

@@ -3,7 +3,7 @@
 #include "vector_add.cuh"
 
 template <typename T, typename Index>
-__global__ void vector_add_vectorised(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
+__global__ void __launch_bounds__(BLOCK) vector_add_vectorised(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
     for_own_item<T>(
         n, head, packs,
         [&](Index i) {
