@@ -17,7 +17,7 @@ NARROW = 1 << 31  # vectors with fewer elements are indexed with 32 bits, which 
 # copy, add_one, vector_add and fma from 4 KiB to 512 MiB on an H200; no other device was measured. One pack per thread
 # won everywhere. Eight warps win in between; four where the vector is a handful of programs, because more SMs share it,
 # and where it fills the device for long.
-WARPS, FEW_WARPS, FEW_BYTES, MANY_BYTES = 8, 4, 1 << 14, 1 << 23
+WARPS, FEW_WARPS, FEW_BYTES, MANY_BYTES = 8, 4, 1 << 13, 1 << 23
 
 
 @triton.jit
