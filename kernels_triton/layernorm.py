@@ -164,7 +164,7 @@ def fused(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: torch.Te
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
     rows, columns = rowwise.extents(x, y, weight, bias)
-    plan = rowwise.plan(columns)
+    plan = rowwise.plan(x, weights=2)
     if plan is None:
         return fused_looped(x, weight, bias, y, eps=eps, block=BLOCK, num_warps=8)
     if x.numel():

@@ -87,7 +87,7 @@ def fused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: float)
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
     rows, columns = rowwise.extents(x, y, weight)
-    plan = rowwise.plan(columns)
+    plan = rowwise.plan(x, weights=1)
     if plan is None:
         return fused_looped(x, weight, y, eps=eps, block=BLOCK, num_warps=16)
     if x.numel():

@@ -21,7 +21,8 @@ def _grid_sum(x_ptr, n, ACCUMULATOR: tl.constexpr, BLOCK: tl.constexpr):
     sums = tl.zeros((BLOCK,), dtype=ACCUMULATOR)
     for start in range(first, n, tl.num_programs(0).to(tl.int64) * BLOCK):
         offsets = start + tl.arange(0, BLOCK)
-        sums += tl.load(x_ptr + offsets, mask=offsets < n, other=0).to(ACCUMULATOR)
+        x = tl.load(x_ptr + offsets, mask=offsets < n, other=0, eviction_policy="evict_first")
+        sums += x.to(ACCUMULATOR)
     return tl.sum(sums, axis=0)
 
 

@@ -6,8 +6,6 @@ import triton.language as tl
 
 from pytest_roofline.launch import ceil_div, require
 
-GROUP = 8  # rows of tiles
-
 
 @triton.jit
 def _transpose_naive(x_ptr, y_ptr, n, x_row, x_column, y_row, y_column, BLOCK: tl.constexpr):
@@ -31,17 +29,11 @@ def _transpose_tiled(
     y_column,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
-    GROUP: tl.constexpr,
 ):
-    # A program transposes a tile; the compiler takes it through shared memory, and both sides run along rows. Programs
-    # go down GROUP rows of tiles before they go right, so that those which run together write long stretches of y.
-    down = tl.cdiv(m, ROWS)
+    # A program transposes a tile; the compiler takes it through shared memory, and both sides run along rows.
     across = tl.cdiv(n, COLUMNS)
-    first = tl.program_id(0) // (GROUP * across) * GROUP
-    inside = tl.program_id(0) - first * across
-    height = tl.minimum(GROUP, down - first)
-    rows = (first + inside % height).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    columns = (inside // height).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
+    rows = (tl.program_id(0) // across).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    columns = (tl.program_id(0) % across).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
     x_mask = (rows[:, None] < m) & (columns[None, :] < n)
     x = tl.load(x_ptr + rows[:, None] * x_row + columns[None, :] * x_column, mask=x_mask)
     y = y_ptr + columns[:, None] * y_row + rows[None, :] * y_column
@@ -62,19 +54,13 @@ def tiled(x: torch.Tensor, y: torch.Tensor) -> None:
     if x.numel():
         rows, columns, num_warps = _tile(x, y)
         grid = (ceil_div(m, rows) * ceil_div(n, columns),)
-        _transpose_tiled[grid](
-            x, y, m, n, *x.stride(), *y.stride(), ROWS=rows, COLUMNS=columns, GROUP=GROUP, num_warps=num_warps
-        )
+        _transpose_tiled[grid](x, y, m, n, *x.stride(), *y.stride(), ROWS=rows, COLUMNS=columns, num_warps=num_warps)
 
 
 def _tile(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int, int]:
-    """Rows and columns of x, warps: the best of nine tiles on an H200, at 8192 x 8192 and at 4097 x 8191.
-
-    Where rows of y start off a sector of 32 bytes, each end of a stretch that a program writes is a sector in part,
-    which must be read and merged: long stretches have fewer of them.
-    """
-    if all(t.stride(0) * t.element_size() % 32 == 0 for t in (x, y)):
-        return 64, 64, 8
+    """Rows and columns of x, warps: the best of nine tiles on an H200, at 8192 x 8192 and at 4097 x 8191."""
+    if all(t.stride(0) * t.element_size() % 16 == 0 for t in (x, y)):
+        return (64, 64, 8) if x.element_size() == 4 else (128, 128, 16)
     return (128, 64, 8) if x.element_size() == 4 else (128, 32, 4)
 
 

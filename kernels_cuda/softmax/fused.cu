@@ -61,6 +61,25 @@ __global__ void softmax_fused(const T* __restrict__ x, T* __restrict__ y, long l
     }
 }
 
+// Calls use(word, i) for `count` words of this thread, STEP apart from number `i` on, with four loads in flight.
+template <int STEP, typename Use>
+__device__ void each_word(const uint4* __restrict__ words, int i, int count, Use use) {
+    for (; count >= 4; count -= 4, i += 4 * STEP) {
+        uint4 word[4];
+#pragma unroll
+        for (int u = 0; u < 4; ++u) {
+            word[u] = words[i + u * STEP];
+        }
+#pragma unroll
+        for (int u = 0; u < 4; ++u) {
+            use(word[u], i + u * STEP);
+        }
+    }
+    for (; count > 0; --count, i += STEP) {
+        use(words[i], i);
+    }
+}
+
 // Rows that registers alone cannot hold, one per block: a thread keeps its first HELD words in registers and the next
 // `stored` in shared memory; only what is left is read a second time, from L2 and last in, first out.
 template <typename T, int THREADS, int HELD>
@@ -72,42 +91,39 @@ __global__ void __launch_bounds__(THREADS)
     __shared__ float maxima[32], sums[32];
     const uint4* x_in = reinterpret_cast<const uint4*>(x + blockIdx.x * x_row);
     T* y_out = y + blockIdx.x * y_row;
-    const int words = columns / WIDTH;
-    const int rest = min(words, (HELD + stored) * THREADS);  // the first word that is read twice
-    float value[WIDTH];
+    const int first = threadIdx.x;
+    const int mine = (columns / WIDTH + THREADS - 1 - first) / THREADS;  // words of this thread
+    const int near = min(max(mine - HELD, 0), stored);                   // of them in shared memory
+    const int far = max(mine - HELD - stored, 0);                        // of them read twice
     Online online;
 
     uint4 held[HELD];
 #pragma unroll
     for (int w = 0; w < HELD; ++w) {
-        const int i = w * THREADS + threadIdx.x;
-        held[w] = i < words ? x_in[i] : make_uint4(0, 0, 0, 0);
+        held[w] = w < mine ? x_in[w * THREADS + first] : make_uint4(0, 0, 0, 0);
     }
-#pragma unroll 4
-    for (int i = HELD * THREADS + threadIdx.x; i < rest; i += THREADS) {
-        const uint4 word = x_in[i];
-        kept[i - HELD * THREADS] = word;
+    const auto add = [&](uint4 word, int) {
+        float value[WIDTH];
         unpack<T, WIDTH>(word, value);
         online.add(value);
-    }
+    };
+    each_word<THREADS>(x_in, HELD * THREADS + first, near, [&](uint4 word, int i) {
+        kept[i - HELD * THREADS] = word;
+        add(word, i);
+    });
 #pragma unroll
     for (int w = 0; w < HELD; ++w) {
-        if (w * THREADS + threadIdx.x < words) {
-            unpack<T, WIDTH>(held[w], value);
-            online.add(value);
+        if (w < mine) {
+            add(held[w], w);
         }
     }
-    int end = (HELD + stored) * THREADS + threadIdx.x;
-#pragma unroll 4
-    for (; end < words; end += THREADS) {
-        unpack<T, WIDTH>(x_in[end], value);
-        online.add(value);
-    }
+    each_word<THREADS>(x_in, (HELD + stored) * THREADS + first, far, add);
     online.reduce<THREADS>(maxima, sums);
 
     const float shift = shift_of(online.largest);
     const float scale = 1.0f / online.sum;
     const auto write = [&](uint4 word, int i) {
+        float value[WIDTH];
         unpack<T, WIDTH>(word, value);
 #pragma unroll
         for (int k = 0; k < WIDTH; ++k) {
@@ -115,18 +131,14 @@ __global__ void __launch_bounds__(THREADS)
         }
         store<T, WIDTH>(y_out, i, value);
     };
-#pragma unroll 4
-    for (int i = end - THREADS; i >= (HELD + stored) * THREADS; i -= THREADS) {
-        write(x_in[i], i);
-    }
-#pragma unroll 4
-    for (int i = HELD * THREADS + threadIdx.x; i < rest; i += THREADS) {
-        write(kept[i - HELD * THREADS], i);
-    }
+    each_word<-THREADS>(x_in, (HELD + stored + far - 1) * THREADS + first, far, write);
 #pragma unroll
     for (int w = 0; w < HELD; ++w) {
-        if (w * THREADS + threadIdx.x < words) {
-            write(held[w], w * THREADS + threadIdx.x);
+        if (w < mine) {
+            write(held[w], w * THREADS + first);
         }
+    }
+    for (int w = 0; w < near; ++w) {
+        write(kept[w * THREADS + first], (HELD + w) * THREADS + first);
     }
 }
