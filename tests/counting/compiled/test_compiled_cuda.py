@@ -143,5 +143,5 @@ def test_something_else_is_no_cubin():
     with pytest.raises(cubin.CubinError, match="no cubin"):
         cubin.kernels(b"nothing")
     program = compiled("widths", "sm_80")
-    with pytest.raises(cubin.CubinError, match="it holds .*widths"):
+    with pytest.raises(cubin.CubinError, match=r"it holds .*widths"):
         cubin.kernel(program.binary, "heights")

@@ -1,0 +1,114 @@
+"""Counts and code of a case against the stored ones: verdicts, what was compared, and what an update stores."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_roofline.baselines import Baseline, BaselineError, Counted, CountedCase, Store
+from pytest_roofline.counting.counts import Access, CaseCounts, Launch
+from pytest_roofline.discovery import discover
+from pytest_roofline.gate import Code, Gate, compare, read_code
+from pytest_roofline.reports import counted as report
+from pytest_roofline.verdict import Kind
+from tests.counting.test_comparing import code
+
+KEY = "copy.cu:copy threads=256"
+COUNTS = CaseCounts((Launch("copy", (Access("global load", 4, 8, 256, 32, 32),)),))
+WORSE = CaseCounts((Launch("copy", (Access("global load", 4, 8, 256, 256, 32),)),))
+
+
+@pytest.fixture(scope="module")
+def case(request):
+    return discover(request.config.rootpath, ["suite/operations"]).case("vector_add/cuda/scalar/f32/1024")
+
+
+def stored(case, kernel=None):
+    kernel = kernel or code()
+    return Counted("sm_80", {str(case): CountedCase(COUNTS, (KEY,))}, {kernel.compiler: {KEY: kernel}})
+
+
+def compiled(kernel=None, key=KEY):
+    return Code((key,), (), {key: kernel or code()})
+
+
+def test_the_same_is_the_same(case):
+    """Equal counts and equal code."""
+    row = compare(case, COUNTS, compiled(), stored(case))
+    assert (row.verdict.kind, row.compared) == (Kind.SAME, {KEY})
+
+
+def test_a_case_without_stored_counts_is_new(case):
+    """Nothing to compare is no success and no failure."""
+    assert compare(case, COUNTS, compiled(), Counted("sm_80")).verdict.kind is Kind.NEW
+
+
+def test_worse_counts_fail_whatever_the_compiler(case):
+    """Counts come from the source; that nothing compiled here could be compared does not hide them."""
+    row = compare(case, WORSE, Code(missing="no compiler"), stored(case))
+    assert row.verdict.kind is Kind.REGRESSION
+    assert not row.compared
+    assert "compiled code: compared 0 of 1 cases: no compiler" in report.section([row], {})
+
+
+def test_code_of_another_compiler_is_not_compared(case):
+    """A new compiler may use more registers; the report says that nothing was compared."""
+    row = compare(case, COUNTS, compiled(code(64)), stored(case))
+    assert row.verdict.kind is Kind.REGRESSION
+    other = Counted("sm_80", stored(case).cases, {"nvrtc 14.0": {KEY: code()}})
+    row = compare(case, COUNTS, compiled(code(64)), other)
+    assert (row.verdict.kind, row.compared) == (Kind.SAME, frozenset())
+    lines = report.section([row], {"nvrtc 14.0": 1})
+    assert "compiled code, nvrtc 13.0: compared 0 of 1 kernels; stored are nvrtc 14.0" in lines
+
+
+def test_a_launch_that_got_another_key_is_compared_by_its_place(case):
+    """A changed specialisation changes the key; it is still the first kernel of this case."""
+    row = compare(case, COUNTS, compiled(code(64), "copy.cu:copy threads=512"), stored(case))
+    assert row.verdict.kind is Kind.REGRESSION
+
+
+def test_another_operation_of_torch_is_another_launch(case):
+    """Such as an output that is zeroed first."""
+    row = compare(case, COUNTS, Code((KEY,), ("aten::zero_",), {KEY: code()}), stored(case))
+    assert row.verdict.kind is Kind.REGRESSION
+    assert "torch is asked for aten::zero_" in row.verdict.sentence
+
+
+def test_a_kernel_that_does_not_compile_is_an_error():
+    """Missing compilers are a reason, broken kernels are not."""
+    assert read_code({"error": "not installed", "missing": True}, "sm_80").missing == "not installed"
+    with pytest.raises(RuntimeError, match="does not compile"):
+        read_code({"error": "does not compile", "missing": False}, "sm_80")
+
+
+def test_an_update_stores_what_was_found_and_keeps_the_rest(case, tmp_path):
+    """Other compilers' figures stay; kernels that no case launches any more go."""
+    store = Store(tmp_path)
+    old = Counted("sm_80", {str(case): CountedCase(COUNTS, (KEY,))}, {"nvrtc 12.0": {KEY: code(), "gone": code()}})
+    store.save(Baseline("a100", "vector_add", counted=old))
+    gate = Gate(store, None)
+    gate.rows.append(compare(case, WORSE, compiled(), gate.stored("vector_add")))
+    [line] = gate.update()
+    assert "1 cases and 1 kernels" in line
+    block = store.load("a100", "vector_add").counted
+    assert block.cases[str(case)].counts == WORSE
+    assert {compiler: set(kernels) for compiler, kernels in block.compiled.items()} == {
+        "nvrtc 12.0": {KEY},
+        "nvrtc 13.0": {KEY},
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"sm_80"', '"sm_90"', "'sm_90' is not the architecture of a100"),
+        ('"registers": 32', '"registers": "32"', "'32' is no count"),
+        ("vector_add/cuda/scalar", "sum/cuda/scalar", "belongs into another file"),
+    ],
+)
+def test_a_damaged_block_is_refused(case, tmp_path, old, new, message):
+    """With the file, the place and what to do."""
+    path = Store(tmp_path).save(Baseline("a100", "vector_add", counted=stored(case)))
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(BaselineError, match=message):
+        Store(tmp_path).load("a100", "vector_add")
