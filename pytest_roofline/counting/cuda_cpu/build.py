@@ -29,6 +29,7 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
 _TLS_VARIABLE = re.compile(r"(\.section\s+\.tbss[^\n]*\n(?:\s+\.[^\n]*\n)*)([^\s:]+:\n\s+\.zero\s+\d+\n)")
 _TLS_REFERENCE = re.compile(r"([\w.$]+)@(?:tlsgd|gottpoff|tpoff|tlsdesc|TLSGD)\b|:tlsdesc(?:_lo12)?:([\w.$]+)")
 _BOUND = r"(?:template\s*<(?P<template>[^<>]*)>\s*)?(?:extern\s+\"C\"\s+)?__global__\s+(?:static\s+)?(?:void\s+)?"
+_BYTES: dict[str, str] = {"encoding": "utf-8", "errors": "surrogateescape"}  # clang writes constants as raw bytes
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -75,11 +76,11 @@ def build_kernel(path: Path, expression: str, options: Sequence[str], variant: s
         includes = [f"-I{INCLUDE}", f"-I{PUBLIC_INCLUDE}", f"-I{path.parent}"]
         what = f"{path.name}: {expression}"
         diagnostics = compiler.run([*flags, *includes, "-S", "-o", str(assembly), str(source)], what)
-        text = assembly.read_text(encoding="utf-8")
+        text = assembly.read_text(**_BYTES)
         (folder / "digest").write_text(_digest(_code_only(text)), encoding="utf-8")
         (folder / "warnings").write_text(diagnostics, encoding="utf-8")
         counted = operations.add_table(text, str(INCLUDE)) if variant == INSTRUMENTED else text
-        assembly.write_text(lay_out_shared(counted), encoding="utf-8")
+        assembly.write_text(lay_out_shared(counted), **_BYTES)
         module = str(folder / "kernel.so")
         link = ["-shared", "-Wl,-Bsymbolic", "-Wl,-z,now", "-o", module, str(assembly), str(runtime)]
         compiler.run([*link, f"-Wl,-rpath,$ORIGIN/../{runtime.parent.name}"], what)
@@ -143,7 +144,9 @@ def source_digest(path: Path, _seen: frozenset[Path] = frozenset()) -> str:
 
 def _variant_flags(compiler: Compiler, variant: str) -> tuple[str, ...]:
     fill = "zero" if variant == ZEROED else "pattern"
-    initialise = (f"-ftrivial-auto-var-init={fill}",) if compiler.initialises else ()
+    initialise: tuple[str, ...] = (f"-ftrivial-auto-var-init={fill}",) if compiler.initialises else ()
+    if compiler.family == "clang" and compiler.major < 16:
+        initialise += ("-enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang",)
     if variant == INSTRUMENTED:
         return ("-O1", "-w", *initialise, *compiler.instrumentation())
     if variant == PLAIN:
@@ -181,5 +184,5 @@ def _text_digest(file: Path) -> str:
 def _digest(*parts: str) -> str:
     digest = hashlib.sha256()
     for part in parts:
-        digest.update(part.encode() + b"\0")
+        digest.update(part.encode(**_BYTES) + b"\0")
     return digest.hexdigest()[:24]

@@ -61,7 +61,11 @@ class Compiler:
             tsan = ("--param=tsan-instrument-func-entry-exit=0", "--param=tsan-distinguish-volatile=1")
             coverage: tuple[str, ...] = ("-fsanitize-coverage=trace-pc",)
         else:
-            options = ("-tsan-instrument-func-entry-exit=0", "-tsan-distinguish-volatile=1")
+            options = (
+                "-tsan-instrument-func-entry-exit=0",
+                "-tsan-distinguish-volatile=1",
+                "-tsan-instrument-read-before-write=1",
+            )
             tsan = tuple(part for option in options for part in ("-mllvm", option))  # type: ignore[assignment]
             coverage = ("-fsanitize-coverage=bb,no-prune,trace-pc",)
         return (

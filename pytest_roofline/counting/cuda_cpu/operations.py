@@ -1,7 +1,7 @@
 """Floating-point operations: found in the assembly of a build, one entry per instruction and basic block. Pure.
 
 How often a block ran is counted while the kernel runs, so an entry only says which operation belongs to which block.
-Checks of bounds split blocks that have their counter already: a piece without one belongs to the block that leads there.
+Checks of bounds split blocks that have a counter already: a piece without one belongs to the block that leads there.
 Arithmetic of this package's own headers stands for something else (a half is added as a float and rounded); those
 headers mark what they mean with a comment in the assembly, and their instructions count nothing.
 """
@@ -18,15 +18,17 @@ PIPELINES = ("fp32", "fp64", "fp16", "bf16")
 FLOPS = {"add": 1, "mul": 1, "fma": 2, "div": 1, "special": 1, "conversion": 0}
 
 _ENTRY = struct.Struct("<QQQ")
-_BLOCK = re.compile(r"\s+(?:call|bl)\s+__sanitizer_cov_trace_pc\b")
+_BLOCK = re.compile(r"\s+(?:callq?|bl)\s+__sanitizer_cov_trace_pc\b")
 _LABEL = re.compile(r"([\w.$]+):")
 _JUMP = re.compile(r"\s+(j\w+|b|b\.?\w\w|cbn?z|tbn?z)\s+(?:.*,\s*)?(\.L\w+)\s*$")
-_END = re.compile(r"\s+(?:ret\b|jmp\b|br\b|(?:call|bl)\s+__ubsan_handle_\w+_abort\b)")  # control does not come past it
+_END = re.compile(
+    r"\s+(?:retq?\b|jmpq?\b|br\b|(?:callq?|bl)\s+__ubsan_handle_\w+_abort\b)"
+)  # control does not come past it
 _FILE = re.compile(r'\s+\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
 _LOCATION = re.compile(r"\s+\.loc\s+(\d+)\s")
 _MARK = re.compile(r"/\* rl_op (\w+) (\w+) \*/")
 _MARKED_TYPES = {"__half": "fp16", "__nv_bfloat16": "bf16", "float": "fp32", "double": "fp64"}
-_CALL = re.compile(r"\s+(?:call|bl|jmp|b)\s+(?P<name>\w+)(?:@PLT)?\s*$")
+_CALL = re.compile(r"\s+(?:callq?|bl|jmp|b)\s+(?P<name>\w+)(?:@PLT)?\s*$")
 _SPECIAL = re.compile(
     r"(?:__)?(?:sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh|exp|exp2|exp10|expm1|log|log2|log10|"
     r"log1p|pow|cbrt|hypot|erf|erfc|tgamma|lgamma|sincos)(?P<single>f?)(?:_finite)?"

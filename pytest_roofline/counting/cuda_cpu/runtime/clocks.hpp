@@ -127,6 +127,7 @@ RL_HOT bool happened_before(const Thread& t, Stamp old) {
 inline void fence(bool device) {
     Thread& t = *current;
     Fence& f = t.fence;
+    launch.fenced = true;
     f.device = device || (f.set && f.device && f.epoch == launch.epoch && f.clock + 1 == t.clock);
     f.set = true;
     f.epoch = launch.epoch;
@@ -144,6 +145,7 @@ inline void synchronise(u64 address, bool reads, bool writes, bool in_shared, bo
     const auto found = sync_variables.find(address);
     SyncVariable* variable = found == sync_variables.end() ? nullptr : found->second;
     if (variable && reads && variable->head < variable->releases.size()) {
+        launch.fenced = true;
         merge_acquired(t.acquired, {{variable, variable->head, static_cast<u32>(variable->releases.size())}});
     }
     if (!writes) return;
@@ -160,6 +162,7 @@ inline void synchronise(u64 address, bool reads, bool writes, bool in_shared, bo
 
 // __syncthreads: what the threads fenced, any of them may release from now on; what they acquired, all know.
 inline void join_block() {
+    if (!launch.fenced) return;
     std::shared_ptr<FenceSet> set;
     for (u32 i = 0; i < launch.threads; ++i) {
         Thread& t = threads[i];

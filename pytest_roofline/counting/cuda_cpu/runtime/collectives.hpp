@@ -160,7 +160,7 @@ inline void join_collective(u32 mask, Collective collective, Site site) {
     t.site = site;
     Pending* pending = nullptr;
     for (Pending& p : warp.pending)
-        if (p.mask == mask && p.collective == collective && p.site.line == site.line && !std::strcmp(p.site.file, site.file)) pending = &p;
+        if (p.mask == mask && p.collective == collective && p.site == site) pending = &p;
     if (!pending) {
         warp.pending.push_back({mask, 0, collective, site});
         pending = &warp.pending.back();

@@ -173,9 +173,7 @@ inline bool unblock() {
         if (t.status == Status::done) continue;
         if (t.status != Status::barrier) return false;
         if (!first) first = &t;
-        if (t.site.line != first->site.line || std::strcmp(t.site.file, first->site.file) ||
-            t.barrier_kind != first->barrier_kind)
-            return false;
+        if (!(t.site == first->site) || t.barrier_kind != first->barrier_kind) return false;
         ++waiting;
     }
     if (waiting < launch.threads) {

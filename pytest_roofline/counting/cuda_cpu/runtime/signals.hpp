@@ -140,9 +140,9 @@ RL_COLD inline void report_crash() {
         kind = Kind::stack_overflow;
         std::snprintf(text, sizeof text, "a thread needs more than %llu KiB of stack",
                       static_cast<unsigned long long>(kStackBytes / 1024));
-    } else if (crash.signal == SIGFPE) {
+    } else if (crash.signal == SIGFPE || crash.signal == SIGILL) {
         kind = Kind::undefined_behaviour;
-        std::snprintf(text, sizeof text, "integer division by zero");
+        std::snprintf(text, sizeof text, "%s", crash.signal == SIGFPE ? "integer division by zero" : "the compiler sees no defined result here");
     } else {
         const Region* region = arena.find(crash.address);
         if (region && region->data.bytes) {

@@ -29,6 +29,7 @@ struct Dim {
 struct Site {
     const char* file = "";
     int line = 0;
+    bool operator==(const Site& o) const { return line == o.line && (file == o.file || !std::strcmp(file, o.file)); }
 };
 
 enum class Status : u8 { fresh, ready, barrier, collective, done };
@@ -124,6 +125,7 @@ struct Launch {
     std::vector<Span> segments, writable_segments;
     std::vector<Acquired> block_acquired;
     bool abort = false;
+    bool fenced = false;  // some thread of the launch has fenced or acquired
     std::vector<Fault> faults;
     std::unordered_map<u64, u32> fault_index;
     Totals totals{};
