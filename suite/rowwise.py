@@ -11,7 +11,7 @@ from pytest_roofline.ids import Shape
 
 DTYPES = ("f32", "f16", "bf16")
 UNFUSED = ("f32",)  # what the rung shows, the row read once more per kernel, does not depend on the format
-TILE = (4, 64)  # what is drawn stays small: rows of one warp, of one and of several words per lane
+TILE = (2, 64)  # what is drawn stays small: a few rows, of one warp, of one and of several words per lane
 UNFUSED_THREADS, LOOPED_THREADS = 256, 512
 TREE = 10  # levels over the 1024 threads that a block has at most
 
