@@ -11,6 +11,7 @@ says why. What an earlier import attached and this one does not is removed.
 from __future__ import annotations
 
 import json
+import math
 import pathlib
 import re
 import sys
@@ -33,12 +34,18 @@ CARDS = {
     "A100-PCIE-40GB": "a100_pcie_40gb",
     "A100-PCIE-80GB": "a100_pcie_80gb",
 }
-DTYPES = {"fp32": "f32", "fp32 (TF32 off)": "f32"}
+DTYPES = {"fp32": "f32", "fp32 (TF32 off)": "f32", "fp64": "f64"}
 PER_SECOND = {"us": 1e6, "ms": 1e3, "s": 1.0}
 
 # Which operation a figure is about, by the name its collector gave to the kernel.
 OPERATIONS = {
     "vector_add": r"vector add",
+    "copy": r"BabelStream [Cc]opy.*",
+    "softmax": r"softmax.*",
+    "layernorm": r"layernorm.*|LayerNorm.*",
+    "rmsnorm": r"rmsnorm.*|RMSNorm",
+    "upload": r"CUDA bandwidthTest H2D",
+    "download": r"CUDA bandwidthTest D2H",
     "sum": r"sum reduction.*|sum over.*|reduction \(.*",
     "transpose": r"transpose: .*",
     "matmul": r"SGEMM.*|matrixMul sample",
@@ -59,6 +66,7 @@ class Rule:
     shape: Callable[[str], str | None]
     counted: Callable[[Traffic], int] | None = None
     counted_name: str = ""
+    dtype: str = ""  # of the case, where the source moves bytes and has none
 
     def fits(self, figure: Figure) -> bool:
         """Whether the figure's kernel is this kind of implementation."""
@@ -72,14 +80,41 @@ def vector(text: str) -> str | None:
     return str(int(found[1]) ** int(found[2] or 1)) if found else None
 
 
+def elements(text: str) -> str | None:
+    """A tensor of which all elements are summed: ``64x128x128x128 (134.2M)`` as their number."""
+    found = re.fullmatch(r"(\d+(?:x\d+)+)(?: \(.*\))?", text)
+    return str(math.prod(map(int, found[1].split("x")))) if found else None
+
+
+def rows(text: str) -> str | None:
+    """``4096 x 1024``, rows of as many columns."""
+    found = re.fullmatch(r"(\d+) ?x ?(\d+)", text)
+    return f"{found[1]}x{found[2]}" if found else None
+
+
+def images(text: str) -> str | None:
+    """Rows of all but the first dim: LayerNorm over (64, 256, 256) of 16x64x256x256 is rows of 64 * 256 * 256."""
+    first, *others = map(int, text.split("x"))
+    return f"{first}x{math.prod(others)}"
+
+
+def transfer(text: str) -> str | None:
+    """``32,000,000 B, pinned, quick mode`` as a number of bytes."""
+    found = re.fullmatch(r"([\d,]+) B, pinned, quick mode", text)
+    return found[1].replace(",", "") if found else None
+
+
 def matrices(text: str) -> str | None:
-    """``4096^3`` or ``1024x4096x2048 (MxKxN)`` as m x n x k. Rectangles without that note stay out: their sources do
-    not say which extent is which."""
+    """``4096^3`` or ``1024x4096x2048 (MxKxN)`` as m x n x k. Rectangles without that note stay out unless the last two
+    extents are equal: their sources do not say which is which."""
     cube = re.fullmatch(r"(\d+)\^3", text)
     if cube:
         return "x".join([cube[1]] * 3)
     noted = re.fullmatch(r"(\d+)x(\d+)x(\d+) \(MxKxN\)", text)
-    return f"{noted[1]}x{noted[3]}x{noted[2]}" if noted else None
+    if noted:
+        return f"{noted[1]}x{noted[3]}x{noted[2]}"
+    plain = re.fullmatch(r"(\d+)x(\d+)x\2", text)  # m first; which of the equal extents is n makes no difference
+    return f"{plain[1]}x{plain[2]}x{plain[2]}" if plain else None
 
 
 RULES = (
@@ -92,6 +127,40 @@ RULES = (
         vector,
         lambda traffic: traffic.total,
         "bytes read and written",
+    ),
+    Rule(r"sum reduction \(all\)", r"PyTorch", "sum/torch/sum", elements),
+    # BabelStream's Copy is one element per thread, and counts what it reads and writes.
+    Rule(
+        r"BabelStream Copy|BabelStream copy kernel duration",
+        r"BabelStream [\d.]+ CUDA",
+        "copy/cuda/scalar",
+        vector,
+        lambda traffic: traffic.total,
+        "bytes read and written",
+    ),
+    # KernelBench, level 1: torch.softmax(x, dim=1) of a matrix.
+    Rule(r"softmax", r"PyTorch eager", "softmax/torch/softmax", rows),
+    Rule(r"layernorm forward", r"PyTorch \(nn.LayerNorm\)", "layernorm/torch/layer_norm", rows),
+    Rule(r"LayerNorm over \(64,256,256\)", r"PyTorch eager", "layernorm/torch/layer_norm", images),
+    Rule(r"LayerNorm over \(64,256,256\)", r"torch.compile inductor default", "layernorm/torch/compile", images),
+    # The sample copies from and to page-locked memory with cudaMemcpyAsync, and counts each byte once.
+    Rule(
+        r"CUDA bandwidthTest H2D",
+        r"CUDA samples",
+        "upload/cuda/pinned",
+        transfer,
+        lambda traffic: traffic.total,
+        "bytes transferred",
+        "i8",
+    ),
+    Rule(
+        r"CUDA bandwidthTest D2H",
+        r"CUDA samples",
+        "download/cuda/pinned",
+        transfer,
+        lambda traffic: traffic.total,
+        "bytes transferred",
+        "i8",
     ),
     Rule(r"SGEMM \(cuBLAS\)|SGEMM: cuBLAS.*", r"cuBLAS .*|CUDA .*", "matmul/torch/mm", matrices),
     Rule(r"SGEMM \(torch\.matmul\)", r"PyTorch eager", "matmul/torch/mm", matrices),
@@ -124,15 +193,17 @@ def attach(figure: Figure, cases: Mapping[str, Case]) -> tuple[str, Published] |
         return "the source cannot be found"
     if figure["derived"]:
         return "derived by its collector, not published"
-    if figure["dtype"] not in DTYPES:
-        return "no such dtype here"
+    if "MIG" in figure["clock_power_notes"].replace("no MIG", ""):
+        return "a slice of a card (MIG), not the card"
     rule = next((rule for rule in RULES if rule.fits(figure)), None)
+    if figure["dtype"] not in DTYPES and not (rule and rule.dtype):
+        return "no such dtype here"
     if rule is None:
         return "another kind of implementation"
     shape = rule.shape(figure["shape"])
     if shape is None:
         return "the shape is not stated exactly"
-    case_id = f"{rule.case}/{DTYPES[figure['dtype']]}/{shape}"
+    case_id = f"{rule.case}/{rule.dtype or DTYPES[figure['dtype']]}/{shape}"
     if case_id not in cases:
         return f"no case {case_id}"
     time, formula = seconds(figure, cases[case_id], rule)

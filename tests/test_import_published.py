@@ -92,6 +92,7 @@ def test_without_knowing_what_was_counted_there_is_no_time(importer):
         ({"source": "stored public file (repository name not returned)"}, "the source cannot be found"),
         ({"derived": True}, "derived by its collector, not published"),
         ({"dtype": "tf32"}, "no such dtype here"),
+        ({"clock_power_notes": "MIG 7g.40gb slice = 98 of 108 SMs"}, "a slice of a card"),
         ({"implementation": "PyTorch"}, "another kind of implementation"),
         ({"kernel": "sum reduction: v6 multi-add / grid-stride", "implementation": "CUDA"}, "another kind of"),
         ({"shape": "128x1000000"}, "the shape is not stated exactly"),
@@ -111,6 +112,7 @@ def test_everything_else_stays_out_with_its_reason(importer, changes, why):
         ("4096^3", "4096x4096x4096"),
         ("1024x4096x2048 (MxKxN)", "1024x2048x4096"),
         ("8192x4096x1024", None),
+        ("1024x4096x4096", "1024x4096x4096"),
         ("best size", None),
     ],
 )
@@ -125,9 +127,31 @@ def test_lengths_of_vectors(importer, text, shape):
     assert importer.vector(text) == shape
 
 
+@pytest.mark.parametrize(
+    ("changes", "case"),
+    [
+        ({"kernel": "BabelStream Copy", "implementation": "BabelStream 5.0 CUDA", "dtype": "fp64",
+          "shape": "N=33554432 (268 MB/array)"}, "copy/cuda/scalar/f64/33554432"),
+        ({"kernel": "softmax", "implementation": "PyTorch eager", "shape": "16x16384"},
+         "softmax/torch/softmax/f32/16x16384"),
+        ({"kernel": "LayerNorm over (64,256,256)", "implementation": "PyTorch eager", "shape": "16x64x256x256"},
+         "layernorm/torch/layer_norm/f32/16x4194304"),
+        ({"kernel": "layernorm forward", "implementation": "PyTorch (nn.LayerNorm)", "shape": "4096 x 1024"},
+         "layernorm/torch/layer_norm/f32/4096x1024"),
+        ({"kernel": "sum reduction (all)", "implementation": "PyTorch", "shape": "64x128x128x128 (134.2M)"},
+         "sum/torch/sum/f32/134217728"),
+        ({"kernel": "CUDA bandwidthTest H2D", "implementation": "CUDA samples", "dtype": "-",
+          "shape": "32,000,000 B, pinned, quick mode"}, "upload/cuda/pinned/i8/32000000"),
+    ],
+)  # fmt: skip
+def test_shapes_of_other_kinds_are_those_of_their_cases(importer, changes, case):
+    """What the source calls a tensor, rows, bytes or arrays is the same problem."""
+    assert importer.attach({**CUB, **changes}, CASES)[0] == case
+
+
 def test_the_report_accounts_for_every_figure(importer):
     """Attached, left out with a reason, or about something else."""
-    figures = [CUB, {**CUB, "device": "A100"}, CUBLAS, {**CUB, "kernel": "softmax"}]
+    figures = [CUB, {**CUB, "device": "A100"}, CUBLAS, {**CUB, "kernel": "SpMV"}]
     found, lines = importer.sort(figures, CASES)
     assert {name: sum(map(len, cases.values())) for name, cases in found.items() if cases} == {"sum": 1, "matmul": 1}
     assert "sum: 1 figures attached to 1 cases" in lines

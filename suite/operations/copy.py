@@ -68,7 +68,7 @@ OPERATION = Operation(
         sweep=("134217728",),
         representative=("16777216",),
         counted=("4096", "1000", "1024.o1", "1021.o3", "7", "0"),
-        full=("1024", "65536", "1048576", "4194304", "16777259.o1", "1073741824"),
+        full=("1024", "65536", "1048576", "4194304", "16777259.o1", "33554432", "1073741824"),
     ),
     kernels=(
         # 256 threads: one element each, 16 bytes each, and 2, 4 and 8 times that.
@@ -86,7 +86,8 @@ OPERATION = Operation(
         triton("unrolled_4", 4096),
         triton("unrolled_8", 8192),
         Kernel("triton", "l2_persistent", "kernels_triton.copy:l2_persistent", RUNG, tile=(1024,)),
-        Kernel("cuda", "scalar", "kernels_cuda.copy:scalar", RUNG, tile=(256,)),
+        # f64 is what BabelStream copies, one element per thread.
+        Kernel("cuda", "scalar", "kernels_cuda.copy:scalar", (*RUNG, "f64"), tile=(256,)),
         Kernel("cuda", "vectorised", "kernels_cuda.copy:vectorised", DTYPES, tile=(1024,), best=True),
         Kernel(
             "cuda",

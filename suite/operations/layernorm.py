@@ -97,7 +97,8 @@ OPERATION = Operation(
         sweep=("8192x8192",),
         representative=("8192x8192",),
         counted=rowwise.COUNTED,
-        full=rowwise.FULL,
+        # The last six are those of published A100 figures.
+        full=(*rowwise.FULL, *(f"4096x{1 << n}" for n in range(10, 15)), "16x4194304"),
     ),
     kernels=rowwise.ladder(
         "layernorm",

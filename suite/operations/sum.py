@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import torch
 
 DTYPES = ("f32", "f16_f32", "i32")
+PIPELINES = {"f32": Pipeline.FP32, "f64": Pipeline.FP64}
 RUNG = ("f32",)  # what these rungs change, the additions within a block, does not depend on the format
 BLOCK = 256  # threads of the CUDA kernels
 ATOMIC_BLOCKS = 1056  # what 132 SMs hold at once: every further block is one more atomic addition in the queue
@@ -42,7 +43,7 @@ def reference(x: torch.Tensor) -> dict[str, torch.Tensor]:
 
 
 def work(shape: Shape, dtype: DType) -> Work:
-    pipeline = Pipeline.FP32 if dtype.accumulator.is_float else Pipeline.INT32
+    pipeline = PIPELINES.get(dtype.accumulator.name, Pipeline.INT32)
     return Work({pipeline: shape.size}, Traffic(shape.size * dtype.operand.itemsize, dtype.accumulator.itemsize))
 
 
@@ -130,8 +131,9 @@ OPERATION = Operation(
         sweep=("1024", "1048576", "4194304", "67108864", "268435456", "16777259.o1"),
         representative=("4194304",),
         counted=("1024", "1000", "1024.o1", "4099.o3", "7", "0"),
-        # 2^16, 2^20, 2^24 and 2^28 are CUB's published A100 sizes, 2^25 that of a published ladder.
-        full=("65536", "16777216", "33554432", "100000000", "1073741824"),
+        # 2^16, 2^20, 2^24 and 2^28 are CUB's published A100 sizes, 2^25 that of a published ladder, 128000000 and 2^27
+        # those of PyTorch.
+        full=("65536", "16777216", "33554432", "100000000", "128000000", "134217728", "1073741824"),
     ),
     kernels=(
         Kernel(
@@ -245,7 +247,7 @@ OPERATION = Operation(
             best=True,
         ),
         Kernel("torch", "sum", "suite.peers.sum:torch_sum", ("f32",), depth=library_depth, peer=True),
-        Kernel("cupy", "sum", "suite.peers.sum:cupy_sum", ("f32",), depth=library_depth, peer=True),
+        Kernel("cupy", "sum", "suite.peers.sum:cupy_sum", ("f32", "f64"), depth=library_depth, peer=True),
     ),
     depth=lambda dims: dims[0],
     absent={
