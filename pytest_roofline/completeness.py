@@ -28,6 +28,8 @@ class CompletenessItem(pytest.Item):
         problems = [f"orphan: {text}" for text in orphans(state, baselines)]
         if state.options.timing and state.device == "gpu" and state.complete:
             problems += [f"missing: {case} is in the baseline of this GPU, but did not run" for case in missing(state)]
+            if not state.rows:
+                problems.append("no case was timed")
         if state.options.timing and state.device == "cpu" and state.complete and not state.options.update:
             problems += [
                 f"missing: {case} has stored counts, but was not counted" for case in uncounted(state, baselines)
@@ -64,9 +66,9 @@ def orphans(state: State, baselines: Iterable[Baseline]) -> list[str]:
 
 def missing(state: State) -> list[str]:
     """Cases of this effort that the baseline of this GPU holds, but that did not run here."""
-    environment = next((e.environment for e in state.evidence.values() if e.environment), None)
-    if environment is None:
-        return []
+    from pytest_roofline.timing import environment as here
+
+    environment = here()
     expected = {str(case) for case in state.catalogue.timed(full=state.options.effort == "full")}
     stored = {case for b in state.store.load_all(device_key(environment)) for case in b.measured}
     return sorted((stored & expected) - set(state.evidence))
@@ -83,10 +85,16 @@ def uncounted(state: State, baselines: Iterable[Baseline]) -> list[str]:
 def prepare(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Append the item to a benchmark run.
 
-    Raises ``pytest.UsageError`` for baselines or ceilings that cannot be used, before anything has run.
+    Raises ``pytest.UsageError`` for baselines or ceilings that cannot be used, and for a folder that
+    ``--roofline-update`` cannot write, before anything has run.
     """
     state = session.config.stash[KEY]
     state.verify_baselines()
+    if state.options.update:
+        try:
+            state.store.verify_writable()
+        except OSError as error:
+            raise pytest.UsageError(f"--roofline-update: {state.store.root} cannot be written: {error}") from error
     if state.device == "gpu":
         state.judge  # noqa: B018  (reads or measures the ceilings now)
     else:

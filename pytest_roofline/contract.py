@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     Tensors = Mapping[str, torch.Tensor]
 
 
+BACKENDS = ("triton", "cuda", "torch", "cupy", "host")
+"""What a kernel may be written in. ``host`` is Python on tensors, whose accesses nothing watches: for tests."""
+
+
 class Role(enum.Enum):
     """What a kernel does with an argument. The check restores an INOUT before each launch, timing rotates copies."""
 
@@ -205,17 +209,38 @@ class Operation:
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
             raise ValueError(f"operation name {self.name!r} must be lower case letters, digits and _")
+        arguments = [argument.name for argument in self.arguments]
+        for name in arguments:
+            if arguments.count(name) > 1:
+                raise ValueError(f"operation {self.name}: argument {name} is declared twice")
+        if not isinstance(self.protocol, Protocol):
+            raise ValueError(f"operation {self.name}: protocol {self.protocol!r} is no contract.Protocol")
         seen = set()
         for kernel in self.kernels:
             key = (kernel.backend, kernel.variant)
             if key in seen:
                 raise ValueError(f"operation {self.name}: kernel {'/'.join(key)} is declared twice")
             seen.add(key)
-            for dtype in kernel.dtypes:
-                DType.parse(dtype)
+            self._verify(kernel)
         for list_name in ("sweep", "representative", "counted", "full"):
-            for text in getattr(self.shapes, list_name):
+            shapes = getattr(self.shapes, list_name)
+            if isinstance(shapes, str):
+                raise ValueError(f"operation {self.name}: shapes.{list_name} is text, not a tuple: a comma is missing")
+            for text in shapes:
                 Shape.parse(text)
+
+    def _verify(self, kernel: Kernel) -> None:
+        """Raise ``ValueError`` for what would only fail, or pass unwatched, when the kernel runs."""
+        what = f"operation {self.name}: kernel {kernel.backend}/{kernel.variant}"
+        if kernel.backend not in BACKENDS:
+            raise ValueError(f"{what}: unknown backend {kernel.backend!r}; known are {', '.join(BACKENDS)}")
+        if not NAME.fullmatch(kernel.variant):
+            raise ValueError(f"{what}: a variant is lower case letters, digits and _")
+        module, colon, function = kernel.launcher.partition(":")
+        if not (module and colon and function):
+            raise ValueError(f"{what}: launcher {kernel.launcher!r} is not package.module:function")
+        for dtype in kernel.dtypes:
+            DType.parse(dtype)
 
     def kernel(self, backend: str, variant: str) -> Kernel:
         """The kernel of that name. Raises ``ValueError`` listing the known ones, or the reason in ``absent``."""

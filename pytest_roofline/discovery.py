@@ -110,7 +110,8 @@ def discover(root: Path, directories: Sequence[str]) -> Catalogue:
                 continue
             entry = _load(root, path)
             if isinstance(entry, LoadedOperation) and any(e.operation.name == entry.operation.name for e in loaded):
-                entry = BrokenOperation(path.stem, path, f"another file already holds an operation {path.stem}")
+                other = next(e.path for e in loaded if e.operation.name == entry.operation.name)
+                entry = BrokenOperation(path.stem, path, f"{other} already holds an operation {path.stem}")
             (loaded if isinstance(entry, LoadedOperation) else broken).append(entry)  # type: ignore[arg-type]
     return Catalogue(root, tuple(loaded), tuple(broken))
 
@@ -124,12 +125,16 @@ def load_operation(module: str) -> Operation:
 
 
 def _load(root: Path, path: Path) -> LoadedOperation | BrokenOperation:
-    module = ".".join(path.relative_to(root).with_suffix("").parts)
     try:
+        module = ".".join(path.resolve().relative_to(root.resolve()).with_suffix("").parts)
         operation = load_operation(module)
         if operation.name != path.stem:
             raise ValueError(f"the file is called {path.name}, its operation {operation.name!r}: one name everywhere")
-    except Exception as error:  # whatever is wrong in the file must be reported as that file's failure
+        for case in (*operation.cases("counted"), *operation.cases("timed", full=True)):
+            str(case)  # the lists call functions of the file: what they raise is its failure, too
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever is wrong in the file is its failure, sys.exit and pytest.skip included
         return BrokenOperation(path.stem, path, _relevant_traceback(error))
     return LoadedOperation(operation, module, path)
 

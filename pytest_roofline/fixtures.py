@@ -60,7 +60,7 @@ def roofline_benchmark(request: pytest.FixtureRequest, benchmark: Any) -> Callab
             benchmark.disabled = True
             _count(state, case, benchmark)
             return
-        benchmark.group = f"{case.operation.name}/{case.dtype}/{case.shape}"
+        benchmark.group = benchmark.group or f"{case.operation.name}/{case.dtype}/{case.shape}"
         timing = state.options.timing and state.device == "gpu" and not benchmark.disabled
         spec = state.spec(case, time=timing)
         if not timing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from pytest_roofline.ids import CaseId
 
 PROFILES = {"ci": 25, "default": 50, "thorough": 500}
 """Hypothesis examples per kernel and dtype; ``ci`` is derandomised as well."""
+SEEDS = 1 << 32
+"""Seeds below this number are taken; hypothesis draws from far fewer."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,8 @@ class Reproduction:
         case, _, rest = text.partition("@")
         values, _, seed = rest.partition("#")
         CaseId.parse(case)
-        if seed and not seed.isdigit():
-            raise ValueError(f"bad seed {seed!r} in {text!r}: expected ID[@VALUES[#SEED]]")
+        if seed and not (seed.isascii() and seed.isdigit() and int(seed) < SEEDS):
+            raise ValueError(f"bad seed {seed!r} in {text!r}: expected ID[@VALUES[#SEED]], SEED from 0 to {SEEDS - 1}")
         return cls(case, values or RANDOM, int(seed or 0))
 
 
@@ -115,16 +118,19 @@ def read_options(config: pytest.Config) -> Options:
         )
     if get("roofline_update") and not timing:
         raise pytest.UsageError("--roofline-update stores a benchmark run: it needs --benchmark-only")
-    if get("roofline_timeout") <= 0:
-        raise pytest.UsageError(f"--roofline-timeout must be positive, got {get('roofline_timeout')}")
+    if not 0 < get("roofline_timeout") < math.inf:
+        raise pytest.UsageError(
+            f"--roofline-timeout must be a positive number of seconds, got {get('roofline_timeout')}"
+        )
     try:
         cases = tuple(Reproduction.parse(text) for text in get("roofline_case"))
     except ValueError as error:
         raise pytest.UsageError(f"--roofline-case: {error}") from error
-    folder = get("roofline_baselines") or config.getini("roofline_baselines")
+    if timing and any((c.values, c.seed) != (RANDOM, 0) for c in cases):
+        raise pytest.UsageError("--benchmark-only times random values: leave @VALUES#SEED out of --roofline-case")
     return Options(
         operations=tuple(config.getini("roofline_operations")),
-        baselines=config.rootpath / folder,
+        baselines=_baselines(config),
         correctness_only=get("correctness_only"),
         timing=timing,
         device=get("roofline_on"),
@@ -137,3 +143,14 @@ def read_options(config: pytest.Config) -> Options:
         timeout=get("roofline_timeout"),
         ceilings=get("roofline_ceilings"),
     )
+
+
+def _baselines(config: pytest.Config) -> Path:
+    """The folder of baselines. One that the command line names must exist, unless this run writes it."""
+    named = config.getoption("roofline_baselines")
+    folder: Path = config.rootpath / (named or config.getini("roofline_baselines"))
+    if folder.exists() and not folder.is_dir():
+        raise pytest.UsageError(f"baselines are a folder, but {folder} is none")
+    if named is not None and not folder.is_dir() and not config.getoption("roofline_update"):
+        raise pytest.UsageError(f"--roofline-baselines={named}: there is no folder {folder}")
+    return folder

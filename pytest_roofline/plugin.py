@@ -42,8 +42,7 @@ def pytest_collection(session: pytest.Session) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrize every test that asks for ``roofline_case``."""
     if "roofline_case" in metafunc.fixturenames:
-        which = selection.which(metafunc.definition)
-        parameters = metafunc.config.stash[KEY].parameters(which)
+        parameters = selection.parameters(metafunc.config, metafunc.definition)
         metafunc.parametrize("roofline_case", parameters, ids=selection.identify, indirect=True)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+
 import pytest
 
 from pytest_roofline.discovery import BrokenOperation
@@ -23,6 +26,15 @@ def which(definition: pytest.Item) -> str:
     return str(marker.args[0])
 
 
+def parameters(config: pytest.Config, definition: pytest.Item) -> list[Parameter]:
+    """What a test runs over. A bad marker gives nothing here: :func:`apply` refuses it with the exit code of a usage
+    error, where the collection of one test would only fail."""
+    try:
+        return config.stash[KEY].parameters(which(definition))
+    except pytest.UsageError:
+        return []
+
+
 def identify(parameter: Parameter) -> str:
     """The pytest id of a parameter: the case id itself."""
     return f"{parameter.name}/broken" if isinstance(parameter, BrokenOperation) else str(parameter)
@@ -31,16 +43,26 @@ def identify(parameter: Parameter) -> str:
 def apply(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect what this mode does not run, and give timed cases the replay clock.
 
-    Raises ``pytest.UsageError`` for options of pytest-benchmark that a replay cannot honour.
+    Raises ``pytest.UsageError`` for a bad marker, for tests over cases in a project without operations, and for options
+    of pytest-benchmark that a replay cannot honour.
     """
     state = config.stash[KEY]
-    unwanted = [item for item in items if _ours(item) and not _wanted(state, item)]
+    ours = [item for item in items if _ours(item)]
+    kinds = {which(item) for item in ours if not _is_benchmark(item)}
+    if ours and not state.catalogue.loaded and not state.catalogue.broken:
+        raise pytest.UsageError(
+            f"{ours[0].nodeid} runs over operations, but there are none: the ini option roofline_operations names the "
+            "folders of their files"
+        )
+    # A suite without a test of listed cases shows a failure again through its test of drawn ones.
+    again = "listed" if "listed" in kinds else "drawn"
+    unwanted = [item for item in ours if not _wanted(state, item, again)]
     if unwanted:
         config.hook.pytest_deselected(items=unwanted)
         items[:] = [item for item in items if item not in set(unwanted)]
     timed = [item for item in items if _is_benchmark(item)]
     if timed and state.options.timing:
-        refused = refused_options(config.invocation_params.args)
+        refused = refused_options(_given(config))
         if refused:
             raise pytest.UsageError("\n".join(refused))
         for item in timed:
@@ -54,8 +76,22 @@ def header(state: State) -> list[str]:
     where = "GPU" if state.device == "gpu" else "CPU (Triton interpreter, CUDA C++ on the host)"
     lines = [f"roofline: kernels run on the {where}, hypothesis profile {state.options.profile}"]
     if state.options.timing and state.device == "cpu":
-        lines.append("roofline: no GPU here, so nothing is timed: kernels are checked, stored results are compared")
+        lines.append(
+            f"roofline: {_why_cpu(state)}, so nothing is timed: kernels are checked, stored results are compared"
+        )
     return lines
+
+
+def _why_cpu(state: State) -> str:
+    if state.options.device == "cpu":
+        return "--roofline-on=cpu"
+    return "TRITON_INTERPRET=1 is set" if state.interpreting else "no GPU here"
+
+
+def _given(config: pytest.Config) -> list[str]:
+    """Every argument of this run, wherever it was written."""
+    environment = shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))
+    return [*config.getini("addopts"), *environment, *config.invocation_params.args]
 
 
 def _ours(item: pytest.Item) -> bool:
@@ -66,12 +102,12 @@ def _is_benchmark(item: pytest.Item) -> bool:
     return "roofline_benchmark" in getattr(item, "fixturenames", ())
 
 
-def _wanted(state: State, item: pytest.Item) -> bool:
+def _wanted(state: State, item: pytest.Item, again: str) -> bool:
     options, benchmark, kind = state.options, _is_benchmark(item), which(item)
     if options.timing:
         return benchmark
     if options.cases:
-        return kind == "listed"
+        return kind == again and not benchmark
     if options.correctness_only:
         return not benchmark
     # Without a GPU the benchmark tests run the listed cases themselves, once.

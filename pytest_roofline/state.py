@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_roofline.baselines import Baseline, BaselineError, Store
+from pytest_roofline.checking.values import classes
 from pytest_roofline.contract import Case
 from pytest_roofline.discovery import BrokenOperation, Catalogue, Drawn, discover
 from pytest_roofline.evidence import CaseSpec, Evidence
@@ -35,13 +36,18 @@ class State:
     complete: bool = False  # whether every timed case of the catalogue was collected
 
     @cached_property
+    def interpreting(self) -> bool:
+        """Whether the user asks for Triton's interpreter; read before this session switches it on itself."""
+        return os.environ.get("TRITON_INTERPRET") == "1"
+
+    @cached_property
     def device(self) -> str:
         """``"gpu"`` or ``"cpu"``: where kernels run in this session.
 
         Raises ``pytest.UsageError`` for ``--roofline-on=gpu`` on a machine without a GPU.
         """
         wanted = self.options.device
-        if wanted == "cpu" or (wanted == "auto" and os.environ.get("TRITON_INTERPRET") == "1"):
+        if (wanted == "auto" and self.interpreting) or wanted == "cpu":
             return "cpu"
         import pytest_roofline.devices.identify as identify
 
@@ -111,6 +117,12 @@ class State:
             for wanted in self.options.cases:
                 self._reproduced(wanted)
             self.catalogue  # noqa: B018  (loaded here, so that a wrong directory stops the run)
+            if self.device == "gpu":
+                _require_cuda_torch()
+            elif self.options.ceilings == "measure":
+                raise pytest.UsageError("--roofline-ceilings=measure needs a GPU, and none is used here")
+        elif self.options.cases:
+            raise pytest.UsageError("--roofline-case: there are no operations, roofline_operations is empty")
 
     def prepare_interpreter(self) -> None:
         """Without a GPU Triton must know that it interprets before anything imports it."""
@@ -140,9 +152,15 @@ class State:
 
     def _reproduced(self, wanted: Reproduction) -> Case:
         try:
-            return self.catalogue.case(wanted.case)
+            case = self.catalogue.case(wanted.case)
         except ValueError as error:
             raise pytest.UsageError(f"--roofline-case: {error}") from error
+        known = dict.fromkeys(v for a in case.operation.arguments for v in classes(a.element(case.dtype)))
+        if wanted.values not in known:
+            raise pytest.UsageError(
+                f"--roofline-case: {case} has no values {wanted.values!r}; it has {', '.join(known)}"
+            )
+        return case
 
     def spec(
         self, case: Case, values: str = "random", seed: int = 0, *, time: bool = False, count: bool = False
@@ -159,6 +177,18 @@ class State:
         if self.options.spawn:
             return worker.run_spawned(spec, self.options.timeout)
         return worker.run(spec)
+
+
+def _require_cuda_torch() -> None:
+    """Raise ``pytest.UsageError`` where the driver has a GPU that torch cannot use: nothing would run."""
+    import torch
+
+    if not torch.cuda.is_available():
+        build = f"built for CUDA {torch.version.cuda}" if torch.version.cuda else "built without CUDA"
+        raise pytest.UsageError(
+            f"there is a GPU here, but torch {torch.__version__} ({build}) cannot use it: install a build that fits "
+            "the driver, or run on the CPU with --roofline-on=cpu"
+        )
 
 
 KEY = pytest.StashKey[State]()

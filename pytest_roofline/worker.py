@@ -68,6 +68,10 @@ def run_spawned(spec: CaseSpec, timeout: float = 300.0) -> Evidence:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         return Evidence(spec.case, Outcome.HUNG, f"the case did not end within {timeout:g} s and was killed")
+    except BaseException:  # Ctrl-C does not reach a process of another session
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
     for line in reversed(out.splitlines()):
         if line.startswith(_MARK):
             return from_plain(Evidence, json.loads(line[len(_MARK) :]))
@@ -146,6 +150,8 @@ def _failure(spec: CaseSpec, error: Exception) -> Evidence:
 def _context_is_lost() -> bool:
     import torch
 
+    if not torch.cuda.is_available():
+        return False
     try:
         torch.cuda.synchronize()
     except Exception:  # torch raises AcceleratorError or RuntimeError, depending on its version

@@ -67,6 +67,7 @@ def test_a_baseline_of_another_device_stops_the_run(project):
 def test_baselines_may_live_elsewhere(project):
     """--roofline-baselines names another folder, and the ini option does too."""
     pytester = stored(project(), "negate/host/gone/f32/1x1")
+    pytester.mkdir("empty")
     assert pytester.runpytest(*RUNS, "--roofline-baselines=empty").ret == 0
     (pytester.path / "tox.ini").write_text((pytester.path / "tox.ini").read_text() + "\nroofline_baselines = none\n")
     assert pytester.runpytest(*RUNS).ret == 0

@@ -29,6 +29,11 @@ def make(**changes):
     return dataclasses.replace(operation, **changes)
 
 
+def kernel(**changes):
+    """A kernel ``cuda/b`` with the given fields replaced."""
+    return dataclasses.replace(Kernel("cuda", "b", "m:f", ("f32",)), **changes)
+
+
 def ids(cases):
     """The ids of cases as text."""
     return [str(case) for case in cases]
@@ -85,8 +90,14 @@ def test_a_wrong_id_says_what_exists(text, message):
     ("changes", "message"),
     [
         ({"name": "Op"}, "lower case"),
-        ({"kernels": (Kernel("a", "b", "m:f", ("f32",)), Kernel("a", "b", "m:g", ("f32",)))}, "a/b is declared twice"),
-        ({"kernels": (Kernel("a", "b", "m:f", ("float",)),)}, "unknown dtype 'float'"),
+        ({"kernels": (kernel(), kernel(launcher="m:g"))}, "cuda/b is declared twice"),
+        ({"kernels": (kernel(dtypes=("float",)),)}, "unknown dtype 'float'"),
+        ({"kernels": (kernel(backend="tritn"),)}, "unknown backend 'tritn'; known are triton, cuda"),
+        ({"kernels": (kernel(variant="B-1"),)}, "cuda/B-1: a variant is lower case letters"),
+        ({"kernels": (kernel(launcher="m.f"),)}, "launcher 'm.f' is not package.module:function"),
+        ({"arguments": (Argument("x", Role.IN, lambda d: d),) * 2}, "argument x is declared twice"),
+        ({"protocol": "graph_cold"}, "protocol 'graph_cold' is no contract.Protocol"),
+        ({"shapes": Shapes(lambda tile: None, (), (), "1000")}, "shapes.counted is text, not a tuple"),
         ({"shapes": Shapes(lambda tile: None, ("6 4",), (), ())}, "bad shape '6 4'"),
     ],
 )
@@ -98,6 +109,6 @@ def test_a_malformed_declaration_is_refused_at_once(changes, message):
 
 def test_a_kernel_overrides_the_depth_of_its_operation():
     """The error bound uses the kernel's own chain of additions where it declares one."""
-    deep = make(depth=lambda dims: dims[0], kernels=(Kernel("a", "b", "m:f", ("f32",), depth=lambda dims: 3),))
-    assert deep.case(CaseId.parse("op/a/b/f32/100")).depth == 3
+    deep = make(depth=lambda dims: dims[0], kernels=(kernel(depth=lambda dims: 3),))
+    assert deep.case(CaseId.parse("op/cuda/b/f32/100")).depth == 3
     assert make(depth=lambda dims: dims[0]).case(CaseId.parse("op/cuda/best/f32/100")).depth == 100

@@ -36,6 +36,8 @@ def test_an_operation_is_found_with_the_name_other_processes_import(folder):
         ("def f(:", "SyntaxError"),
         ("import nonexistent_module", "No module named 'nonexistent_module'"),
         ("x = 1", "defines no OPERATION"),
+        ("import sys; sys.exit(3)", "SystemExit"),
+        ("import pytest; pytest.importorskip('nonexistent_module')", "Skipped"),
     ],
 )
 def test_a_broken_file_is_reported_with_its_own_error(folder, source, message):
@@ -68,3 +70,23 @@ def test_a_directory_that_does_not_exist_is_an_error(tmp_path):
     """A misspelt ini value never means 'no operations'."""
     with pytest.raises(NotADirectoryError, match="roofline_operations names 'missing'"):
         discover(tmp_path, ["missing"])
+
+
+def test_what_the_functions_of_a_file_raise_is_its_failure(folder, operation_source):
+    """A ``rejects`` that fails breaks its own operation, not the collection of all others."""
+    source = operation_source.replace('name="negate"', 'name="broken"').replace(
+        "best=True", "rejects=lambda s, d: 1 / 0"
+    )
+    (folder / "broken.py").write_text(source)
+    catalogue = found(folder)
+    assert [e.operation.name for e in catalogue.loaded] == ["negate"]
+    assert "ZeroDivisionError" in catalogue.broken[0].error
+
+
+def test_a_folder_outside_the_root_is_a_named_failure(tmp_path, operation_source):
+    """Its files have no import name below the root."""
+    (tmp_path / "root").mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "negate.py").write_text(operation_source)
+    (failed,) = discover(tmp_path / "root", ["../outside"]).broken
+    assert "is not in the subpath" in failed.error

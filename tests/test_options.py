@@ -27,10 +27,20 @@ def test_update_needs_a_benchmark_run(project):
         ("--roofline-effort=more", "*--roofline-effort: invalid choice: 'more'*"),
         ("--roofline-profile=x", "*--roofline-profile: invalid choice: 'x'*"),
         ("--roofline-ceilings=x", "*--roofline-ceilings: invalid choice: 'x'*"),
-        ("--roofline-timeout=-1", "*--roofline-timeout must be positive, got -1.0*"),
+        ("--roofline-timeout=-1", "*--roofline-timeout must be a positive number of seconds, got -1.0*"),
+        ("--roofline-timeout=nan", "*--roofline-timeout must be a positive number of seconds, got nan*"),
+        ("--roofline-timeout=inf", "*--roofline-timeout must be a positive number of seconds, got inf*"),
         ("--roofline-timeout=soon", "*--roofline-timeout: invalid float value: 'soon'*"),
         ("--roofline-case=negate", "*--roofline-case: bad case id 'negate'*"),
         ("--roofline-case=negate/host/plain/f32/3x3@nan#x", "*bad seed 'x'*"),
+        (
+            "--roofline-case=negate/host/plain/f32/3x3@nan#4294967296",
+            "*bad seed '4294967296'*SEED from 0 to 4294967295*",
+        ),
+        ("--roofline-case=negate/host/plain/f32/3x3@nonsense", "*has no values 'nonsense'; it has random, *"),
+        ("--roofline-ceilings=measure", "*--roofline-ceilings=measure needs a GPU*"),
+        ("--roofline-baselines=nowhere", "*--roofline-baselines=nowhere: there is no folder *nowhere*"),
+        ("--roofline-baselines=tox.ini", "*baselines are a folder, but *tox.ini is none*"),
     ],
 )
 def test_a_wrong_value_is_a_usage_error_that_names_it(project, option, message):
@@ -113,8 +123,8 @@ def test_unknown_marker_arguments_are_refused(project, mark):
     """
     )
     result = pytester.runpytest(CPU)
-    assert result.ret != 0
-    result.stdout.fnmatch_lines(["*bad marker roofline*it takes one of 'drawn', 'listed', 'timed'*"])
+    assert result.ret == USAGE
+    result.stderr.fnmatch_lines(["*bad marker roofline*it takes one of 'drawn', 'listed', 'timed'*"])
 
 
 def test_ids_are_the_same_under_xdist(project):
@@ -131,3 +141,63 @@ def test_a_project_without_operations_is_left_alone(pytester, monkeypatch):
     result = pytester.runpytest_subprocess()
     result.assert_outcomes(passed=1)
     result.stdout.no_fnmatch_line("*roofline:*")
+
+
+def test_cases_without_operations_are_a_usage_error(project):
+    """Tests over cases in a project that names no operation files would otherwise be skipped, which looks well."""
+    pytester = project()
+    pytester.makeini("[pytest]\naddopts = -p pytest_roofline.plugin\n")
+    result = pytester.runpytest(CPU)
+    assert result.ret == USAGE
+    result.stderr.fnmatch_lines(["*runs over operations, but there are none: the ini option roofline_operations*"])
+    assert pytester.runpytest(CPU, "--roofline-case=negate/host/plain/f32/3x3").ret == USAGE
+
+
+def test_a_failure_is_shown_again_by_a_suite_without_a_test_of_listed_cases(project):
+    """The line that a failure prints works in the smallest suite, too, and only runs that case."""
+    pytester = project()
+    pytester.makepyfile(
+        test_suite="""
+        import pytest
+        @pytest.mark.roofline("drawn")
+        def test_drawn(roofline_case, roofline_check):
+            roofline_check(roofline_case)
+    """
+    )
+    pytester.runpytest(CPU, "--roofline-case=negate/host/plain/f32/3x3@nan#3").assert_outcomes(passed=1)
+
+
+def test_a_benchmark_run_takes_no_values(project):
+    """Times are of random data; values that would be ignored are refused."""
+    pytester, case = project(), "--roofline-case=negate/host/plain/f32/3x3"
+    assert pytester.runpytest(CPU, "--benchmark-only", case).ret == 0
+    result = pytester.runpytest(CPU, "--benchmark-only", f"{case}@nan#3")
+    assert result.ret == USAGE
+    result.stderr.fnmatch_lines(["*--benchmark-only times random values*"])
+
+
+@pytest.mark.parametrize("where", ["command line", "ini", "environment"])
+def test_what_a_replay_cannot_honour_is_refused_wherever_it_is_written(project, monkeypatch, where):
+    """An option that would be ignored is a usage error, also in addopts and PYTEST_ADDOPTS."""
+    pytester, option = project(), "--benchmark-min-rounds=3"
+    if where == "ini":
+        path = pytester.path / "tox.ini"
+        path.write_text(path.read_text().replace("addopts =", f"addopts = {option}"))
+    if where == "environment":
+        monkeypatch.setenv("PYTEST_ADDOPTS", option)
+    result = pytester.runpytest(CPU, "--benchmark-only", *([option] if where == "command line" else []))
+    assert result.ret == USAGE
+    result.stderr.fnmatch_lines(["*--benchmark-min-rounds cannot be honoured*"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "interpret", "why"),
+    [
+        (["--roofline-on=cpu"], "", "--roofline-on=cpu, so nothing is timed"),
+        ([], "1", "TRITON_INTERPRET=1 is set, so nothing is timed"),
+    ],
+)
+def test_why_nothing_is_timed_is_told(project, monkeypatch, arguments, interpret, why):
+    """A machine with a GPU is never said to have none."""
+    monkeypatch.setenv("TRITON_INTERPRET", interpret)
+    project().runpytest("--benchmark-only", *arguments).stdout.fnmatch_lines([f"roofline: {why}*"])

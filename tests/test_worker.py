@@ -1,5 +1,8 @@
 """Whatever a kernel does, the worker comes back with evidence."""
 
+import signal
+import subprocess
+
 import pytest
 
 from pytest_roofline import worker
@@ -136,3 +139,26 @@ def test_a_broken_import_is_a_failure(spec, variant):
 def test_an_unknown_case_is_an_error_that_lists_kernels(spec):
     """A stale id says what exists."""
     assert "it has host/negate" in worker.run(spec("nothing")).detail
+
+
+def test_ctrl_c_takes_the_spawned_worker_along(spec, monkeypatch):
+    """The worker has a session of its own, so that the terminal's signal does not reach it."""
+    killed = []
+    communicate = subprocess.Popen.communicate
+
+    def interrupted(process, *arguments, **options):
+        if arguments:
+            raise KeyboardInterrupt
+        killed.append(process)
+        return communicate(process)
+
+    monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        worker.run_spawned(spec("negate"))
+    (process,) = killed
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_a_launcher_that_is_not_there_is_named(spec):
+    """The string that the operation gives, and which part of it is wrong."""
+    assert "launcher 'planted_kernels:absent': planted_kernels has no absent" in both(spec("absent")).detail

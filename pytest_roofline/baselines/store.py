@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,12 @@ class Store:
             merged.counted = merged.counted or Counted(baseline.counted.arch)
             merged.counted.update(baseline.counted)
         return self.replace(merged)
+
+    def verify_writable(self) -> None:
+        """See that files can be written, before results depend on it. Raises ``OSError``."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=self.root):
+            pass
 
     def replace(self, baseline: Baseline) -> Path:
         """Write the file anew with exactly this content."""

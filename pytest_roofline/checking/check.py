@@ -90,11 +90,20 @@ class Expectation:
 
 
 def load_launcher(reference: str) -> Launcher:
-    """Import ``"package.module:function"``. Raises ``ImportError`` or ``AttributeError`` as Python does."""
+    """Import ``"package.module:function"``. Raises ``ImportError`` for a module or a function that is not there,
+    ``TypeError`` for what is no function."""
     module, _, name = reference.partition(":")
-    launcher = getattr(importlib.import_module(module), name)
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # something that the module needs
+        raise ImportError(f"launcher {reference!r}: there is no module {error.name}") from error
+    launcher = getattr(found, name, None)
+    if launcher is None:
+        raise ImportError(f"launcher {reference!r}: {module} has no {name}")
     if not callable(launcher):
-        raise TypeError(f"{reference} is not callable")
+        raise TypeError(f"launcher {reference!r} is not callable")
     return launcher  # type: ignore[no-any-return]
 
 

@@ -74,7 +74,7 @@ def load(environment: Environment, folder: Path | None = None) -> Ceilings | Non
         stored = from_plain(Ceilings, data)
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise CeilingsError(
             f"{path} is damaged ({error}): delete it or run with --roofline-ceilings=measure"
         ) from error
