@@ -8,6 +8,7 @@ import pytest
 
 from pytest_roofline.baselines import Baseline, campaign_id, device_key, run_of
 from pytest_roofline.devices import describe
+from pytest_roofline.devices.record import DeviceRecord, load
 from pytest_roofline.evidence import Outcome
 from pytest_roofline.reports import stored, terminal
 from pytest_roofline.state import KEY, State
@@ -17,6 +18,8 @@ from pytest_roofline.verdict import Kind
 def report(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print the section of a benchmark run, and what was stored."""
     state = config.stash[KEY]
+    if state.options.reach is not None and state.options.operations:
+        _print(reporter, "roofline: what could be reached", _reach_lines(state, state.options.reach))
     if not state.options.timing or not state.options.operations:
         return
     if state.rows:
@@ -40,6 +43,31 @@ def _counted_lines(state: State, verbose: bool) -> list[str]:
         for compiler, kernels in state.gate.stored(operation).compiled.items():
             known[compiler] = known.get(compiler, 0) + len(kernels)
     return counted.section(state.gate.rows, known, verbose=verbose)
+
+
+def _reach_lines(state: State, key: str) -> list[str]:
+    """For the operations that this run collected, all their timed cases."""
+    from pytest_roofline.reports import reach
+
+    cases = state.catalogue.timed(full=state.options.effort == "full")
+    wanted = [case for case in cases if case.operation.name in state.collected]
+    return reach.section(wanted, load(key), _resident(state, load(key)))
+
+
+def _resident(state: State, record: DeviceRecord) -> dict[str, int]:
+    """Blocks per SM of each kernel, the fewest of its forms, where the architecture of that device was counted."""
+    from pytest_roofline.baselines.counted import ARCHITECTURES
+
+    found: dict[str, int] = {}
+    arch = f"sm_{record.compute_capability.replace('.', '')}"
+    folders = [folder for folder, counted in ARCHITECTURES.items() if counted == arch]
+    for block in (b.counted for folder in folders for b in state.store.load_all(folder) if b.counted):
+        kernels = {name: kernel for compiled in block.compiled.values() for name, kernel in compiled.items()}
+        for case, entry in block.cases.items():
+            name = "/".join(case.split("/")[:3])
+            for kernel in (kernels[key] for key in entry.kernels if key in kernels):
+                found[name] = min(found.get(name, kernel.occupancy.blocks), kernel.occupancy.blocks)
+    return found
 
 
 def _timed_lines(state: State, verbose: bool) -> list[str]:

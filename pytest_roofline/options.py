@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_roofline.checking.values import RANDOM
+from pytest_roofline.devices.record import keys
 from pytest_roofline.ids import CaseId
 
 PROFILES = {"ci": 25, "default": 50, "thorough": 500}
@@ -54,6 +55,7 @@ class Options:
     spawn: bool
     timeout: float
     ceilings: str
+    reach: str | None = None
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -102,6 +104,11 @@ def add_options(parser: pytest.Parser) -> None:
         help="measured ceilings of this GPU: use stored ones, measure them now, or only the datasheet",
     )
     group.addoption(
+        "--roofline-device",
+        metavar="KEY",
+        help="also list what every timed case could reach on this device, from its datasheet (a100_sxm4_80gb, ...)",
+    )
+    group.addoption(
         "--roofline-baselines", metavar="DIR", help="folder of the baselines (default: ini, then baselines/)"
     )
     parser.addini("roofline_operations", type="args", default=[], help="directories that hold operation files")
@@ -142,7 +149,15 @@ def read_options(config: pytest.Config) -> Options:
         spawn=get("roofline_spawn"),
         timeout=get("roofline_timeout"),
         ceilings=get("roofline_ceilings"),
+        reach=_reach(get("roofline_device")),
     )
+
+
+def _reach(key: str | None) -> str | None:
+    """The record that ``--roofline-device`` names."""
+    if key is not None and key not in keys():
+        raise pytest.UsageError(f"--roofline-device: no device record {key!r}; known are {', '.join(keys())}")
+    return key
 
 
 def _baselines(config: pytest.Config) -> Path:

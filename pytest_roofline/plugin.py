@@ -52,6 +52,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     selection.apply(config, items)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Remember which operations are left after all deselection."""
+    session.config.stash[KEY].collected = selection.operations(session.items)
+
+
 class _Last:
     """Hooks that must come after pytest-benchmark's, which would skip whatever has no benchmark fixture."""
 

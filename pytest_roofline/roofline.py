@@ -120,6 +120,17 @@ def assess(
     return Assessment(problem, algorithm, ceiling, regime, intensity(work))
 
 
+def cached_limit(work: Work, record: DeviceRecord) -> Limit | None:
+    """The bound where everything is in L2 already: ``None`` if it does not fit, or without a published rate of L2.
+
+    Device memory has nothing to do then; each byte crosses L2 once. Raises nothing.
+    """
+    size = record.number("l2_bytes")
+    if work.traffic.level is not Memory.DEVICE or size is None or work.traffic.total > size:
+        return None
+    return _limit(work, (replace(work.traffic, level=Memory.L2),), record)
+
+
 def tile_quantisation(extents: Sequence[int], tile: Sequence[int]) -> float:
     """Launched over useful work when ``tile`` covers ``extents``: 65 x 65 by 32 x 32 is 96^2 / 65^2 = 2.18."""
     useful = math.prod(extents)

@@ -7,7 +7,8 @@ import shlex
 
 import pytest
 
-from pytest_roofline.discovery import BrokenOperation
+from pytest_roofline.contract import Case
+from pytest_roofline.discovery import BrokenOperation, Drawn
 from pytest_roofline.replay import clock, refused_options
 from pytest_roofline.state import KEY, Parameter, State
 
@@ -38,6 +39,13 @@ def parameters(config: pytest.Config, definition: pytest.Item) -> list[Parameter
 def identify(parameter: Parameter) -> str:
     """The pytest id of a parameter: the case id itself."""
     return f"{parameter.name}/broken" if isinstance(parameter, BrokenOperation) else str(parameter)
+
+
+def operations(items: list[pytest.Item]) -> set[str]:
+    """The names of the operations that tests run over."""
+    specs = (getattr(item, "callspec", None) for item in items)
+    parameters = (spec.params.get("roofline_case") for spec in specs if spec is not None)
+    return {p.operation.name for p in parameters if isinstance(p, Case | Drawn)}
 
 
 def apply(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -33,6 +33,7 @@ class State:
     root: Path
     rows: list[Row] = field(default_factory=list)
     evidence: dict[str, Evidence] = field(default_factory=dict)
+    collected: set[str] = field(default_factory=set)  # operations that this run has tests of
     complete: bool = False  # whether every timed case of the catalogue was collected
 
     @cached_property
