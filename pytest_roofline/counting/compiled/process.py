@@ -60,11 +60,9 @@ class Recorder:
             found = resources(
                 program.binary, program.symbol, self.arch, compiler, threads, shared_bytes, program.spills
             )
-            options = "".join(f" {option}" for option in source.options)
-            dynamic = f" dynamic={shared_bytes}" if shared_bytes else ""
             line = _line_of(source.text, function.name)
             plain = _plain(found, {"": (str(source.path), line)})
-            self.known[identity] = f"{function}{options} threads={threads}{dynamic}", plain
+            self.known[identity] = cuda_key(function, block, shared_bytes), plain
         self.note(*self.known[identity])
 
     def triton(self, kernel: Any, key: str) -> None:
@@ -78,6 +76,13 @@ class Recorder:
             # Triton asks the driver for its shared memory with each launch: to the cubin all of it is dynamic.
             self.known[identity] = key, _plain(found, triton_target.places(kernel))
         self.note(*self.known[identity])
+
+
+def cuda_key(function: Any, block: Any, shared_bytes: int) -> str:
+    """Name and specialisation of a CUDA kernel: ``sum.cu:sum_blocks<float> threads=256``."""
+    options = "".join(f" {option}" for option in function.source.options)
+    dynamic = f" dynamic={shared_bytes}" if shared_bytes else ""
+    return f"{function}{options} threads={block[0] * block[1] * block[2]}{dynamic}"
 
 
 def _plain(found: Resources, places: Places) -> dict[str, Any]:
