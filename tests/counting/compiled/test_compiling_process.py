@@ -39,7 +39,7 @@ def test_triton_is_compiled_although_the_session_interprets():
     """The specialisation follows the arguments: an aligned length, one that is not, and a pointer off by an element."""
     aligned, odd, shifted = ask(*(f"vector_add/triton/block_1024/f32/{shape}" for shape in ("1024", "1000", "1024.o1")))
     assert "n:i32/16" in aligned["launches"][0]
-    assert aligned["kernels"][aligned["launches"][0]]["mix"]["memory"]["global load"] == {"16": 4}
+    assert aligned["kernels"][aligned["launches"][0]]["mix"]["global load 16"] > 0
     assert "n:i32/16" not in odd["launches"][0]
     assert len(shifted["launches"]) >= 1
 
