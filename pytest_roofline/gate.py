@@ -72,7 +72,7 @@ class Gate:
         found: dict[str, Counted] = {}
         for row in self.rows:
             block = found.setdefault(row.case.operation.name, Counted(ARCH))
-            block.cases[str(row.case)] = CountedCase(row.counts, row.code.keys, row.code.calls)
+            block.cases[str(row.case)] = self._accepted(row)
             for key, kernel in row.code.kernels.items():
                 block.compiled.setdefault(kernel.compiler, {})[key] = kernel
         written = []
@@ -81,6 +81,13 @@ class Gate:
             kernels = sum(map(len, block.compiled.values()))
             written.append(f"roofline: stored the counts of {len(block.cases)} cases and {kernels} kernels in {path}")
         return written
+
+    def _accepted(self, row: CountedRow) -> CountedCase:
+        """The new counts; what was stored of the code stays where nothing could be compiled here."""
+        before = self.stored(row.case.operation.name).cases.get(str(row.case))
+        if row.code.missing and before is not None:
+            return CountedCase(row.counts, before.kernels, before.calls)
+        return CountedCase(row.counts, row.code.keys, row.code.calls)
 
 
 def read_code(answer: Mapping[str, Any], arch: str) -> Code:

@@ -98,6 +98,18 @@ def test_an_update_stores_what_was_found_and_keeps_the_rest(case, tmp_path):
     }
 
 
+def test_an_update_without_a_compiler_keeps_the_code(case, tmp_path):
+    """Counts are taken anywhere; compiled figures stay as they were."""
+    store = Store(tmp_path)
+    store.save(Baseline("a100", "vector_add", counted=stored(case)))
+    gate = Gate(store, None)
+    gate.rows.append(compare(case, WORSE, Code(missing="no compiler"), gate.stored("vector_add")))
+    gate.update()
+    block = store.load("a100", "vector_add").counted
+    assert block.cases[str(case)].counts == WORSE
+    assert block.compiled == stored(case).compiled
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
