@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from pytest_roofline.baselines import Baseline, Run, Store
+from pytest_roofline.baselines import Baseline, Counted, CountedCase, Run, Store
+from pytest_roofline.counting.counts import CaseCounts
 from pytest_roofline.evidence import Environment
 
 HERE = Environment("NVIDIA H200", "580", "13.0", "3.12", {"torch": "2.11"}, 132, 62914560, machine="abc")
@@ -38,6 +39,16 @@ def test_an_orphan_fails_by_name(project, case):
     assert result.ret == 1
     result.assert_outcomes(failed=1, passed=3, deselected=4)
     result.stdout.fnmatch_lines([f"orphan: {case} in *negate.json is no timed case", "FAILED *roofline-baselines*"])
+
+
+def test_counts_without_a_case_are_orphans(project):
+    """Stored counts belong to counted cases; a shape that is only timed has none."""
+    pytester = project()
+    counted = Counted("sm_80", {f"negate/host/plain/f32/{n}": CountedCase(CaseCounts()) for n in ("64x64", "65x65")})
+    Store(pytester.path / "baselines").save(Baseline("a100", "negate", counted=counted))
+    result = pytester.runpytest(*RUNS)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["orphan: negate/host/plain/f32/65x65 in *negate.json is no counted case"])
 
 
 def test_a_damaged_baseline_stops_the_run_before_it_starts(project):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -38,6 +39,18 @@ def test_a_vector_add(correct):
     assert (record.stores.requests, record.stores.sectors, record.stores.unique_bytes) == (5, 38, 1200)
     assert record.stores.sectors_per_request == 38 / 5
     assert record.atomics.requests == record.atomics.sectors_per_request == 0
+
+
+def test_lines_add_up_to_the_whole(correct):
+    """Each load and store stands on its line; a misaligned one needs more sectors than packed lanes would."""
+    record = counted(correct.add, (5,), aligned(300), aligned(300, 1), aligned(300), 300, BLOCK=64)
+    loads = [line for line in record.lines if line.action == "load"]
+    [store] = [line for line in record.lines if line.action == "store"]
+    assert sum(line.sectors for line in loads) == record.loads.sectors
+    assert (store.requests, store.lanes, store.sectors, store.ideal_sectors) == (5, 300, 38, 38)
+    assert sum(line.ideal_sectors for line in loads) < record.loads.sectors
+    text = (Path(store.file).read_text().splitlines())[store.line - 1]
+    assert "tl.store" in text
 
 
 def test_a_misaligned_block_needs_one_sector_more(correct):
