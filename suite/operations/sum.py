@@ -32,8 +32,7 @@ PIPELINES = {"f32": Pipeline.FP32, "f64": Pipeline.FP64}
 RUNG = ("f32",)  # what these rungs change, the additions within a block, does not depend on the format
 BLOCK = 256  # threads of the CUDA kernels
 ATOMIC_BLOCKS = 1056  # what 132 SMs hold at once: every further block is one more atomic addition in the queue
-STAGE_BLOCK = 512  # threads of the first of two stages
-TWO_STAGE_BLOCKS = 4224  # eight times what is resident: blocks that end early are replaced
+TWO_STAGE_BLOCKS = 4224  # four times what is resident: blocks that end early are replaced
 TRITON_ATOMIC, TRITON_BLOCK, TRITON_PROGRAMS = 1024, 8192, 1056
 CHAIN = 1 << 23
 
@@ -81,7 +80,7 @@ def vectorised_depth(dims: tuple[int, ...]) -> int:
 
 
 def two_stage_depth(dims: tuple[int, ...]) -> int:
-    return _packs(dims[0], 2 * TWO_STAGE_BLOCKS) + 10 + -(-TWO_STAGE_BLOCKS // 1024) + 10
+    return _packs(dims[0], TWO_STAGE_BLOCKS) + 10 + -(-TWO_STAGE_BLOCKS // 1024) + 10
 
 
 def _packs(n: int, blocks: int) -> int:
@@ -161,7 +160,7 @@ OPERATION = Operation(
             "two_stage",
             "kernels_triton.sum:two_stage",
             DTYPES,
-            options={"block": TRITON_BLOCK, "num_warps": 8},
+            options={"num_warps": 8},
             tile=(TRITON_BLOCK,),
             workspace=lambda shape, dtype: partials(TRITON_PROGRAMS, dtype),
             depth=triton_two_stage_depth,
@@ -240,7 +239,7 @@ OPERATION = Operation(
             "two_stage",
             "kernels_cuda.sum:two_stage",
             DTYPES,
-            tile=(16 * STAGE_BLOCK,),
+            tile=(16 * BLOCK,),
             workspace=lambda shape, dtype: partials(TWO_STAGE_BLOCKS, dtype),
             depth=two_stage_depth,
             floors=(Floor("h200", 0.85, "4.55 TB/s of 4.8 were measured at 1 GiB; f16 reads half of that", 1 << 28),),
