@@ -7,13 +7,14 @@ takes a spawned worker down, never pytest; a GPU context lost in this process se
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from pytest_roofline.contract import Case
@@ -93,13 +94,10 @@ def _run(case: Case, spec: CaseSpec) -> Evidence:
 
     launcher = _ready(case, spec.device)
     try:
-        if spec.count:
-            from pytest_roofline.counting.counted_case import count
-            from pytest_roofline.counting.counts import to_plain as plain
-
-            counted = count(case, launcher, spec.values, spec.seed)
-            return Evidence(spec.case, Outcome.OK, counts=plain(counted, places=True))
-        worst = check(case, launcher, spec.device, spec.values, spec.seed)
+        with _one_thread() if spec.device == "cpu" else contextlib.nullcontext():
+            if spec.count:
+                return _count(case, launcher, spec)
+            worst = check(case, launcher, spec.device, spec.values, spec.seed)
         if spec.time and case.kernel.rejection(case.shape, case.dtype) is None:
             from pytest_roofline.timing.timed_case import time_case
 
@@ -107,6 +105,27 @@ def _run(case: Case, spec: CaseSpec) -> Evidence:
     except WrongResultError as problem:
         return Evidence(spec.case, Outcome.WRONG, str(problem))
     return Evidence(spec.case, Outcome.OK, worst=worst)
+
+
+def _count(case: Case, launcher: Callable[..., None], spec: CaseSpec) -> Evidence:
+    from pytest_roofline.counting.counted_case import count
+    from pytest_roofline.counting.counts import to_plain as plain
+
+    counted = count(case, launcher, spec.values, spec.seed)
+    return Evidence(spec.case, Outcome.OK, counts=plain(counted, places=True))
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Tensors of a check are small: torch's pool of threads costs more than it computes, on a busy machine tenfold."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _ready(case: Case, device: str) -> Callable[..., None]:

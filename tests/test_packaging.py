@@ -146,8 +146,8 @@ def test_ci_runs_the_commands_of_the_readme() -> None:
     """The set-up and the test command that the README gives are the ones that .ci/run executes."""
     script = [line.strip() for line in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()]
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    block = re.search(r"```sh\n(pip install[^\n]*) && (pytest)\n```", readme)
-    assert block is not None, "README.md shows no block `pip install ... && pytest`"
+    block = re.search(r"```sh\n(pip install[^\n]*) && (pytest -n auto)\n```", readme)
+    assert block is not None, "README.md shows no block `pip install ... && pytest -n auto`"
     for command in block.groups():
         assert command in script
 
