@@ -68,6 +68,13 @@ def test_benchmark(roofline_case, roofline_benchmark):
 """
 
 
+@pytest.fixture(scope="session", autouse=True)
+def children_are_not_distributed() -> None:
+    """Sessions that a test starts are their own: pytest-benchmark takes xdist's variables for its switch."""
+    for name in [name for name in os.environ if name.startswith("PYTEST_XDIST_")]:
+        del os.environ[name]
+
+
 @pytest.fixture(autouse=True)
 def children_find_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that a test starts find the same plugin as this one, installed or in the source tree."""

@@ -82,10 +82,10 @@ def test_a_sum_in_one_block_needs_no_second_stage(launches):
     """One block writes the result itself; several leave theirs in the workspace."""
     total, partials = torch.zeros(1), torch.zeros(9)
     sum.two_stage(torch.zeros(100), total, partials=partials)
-    assert [name for name, *_ in launches] == ["sum_blocks<float, float, 512>"]
+    assert [name for name, *_ in launches] == ["sum_blocks<float, float, 256>"]
     assert launches[0][3][3] is total
     sum.two_stage(torch.zeros(10_000), total, partials=partials)
-    assert [name for name, *_ in launches[1:]] == ["sum_blocks<float, float, 512>", "sum_partials<float>"]
+    assert [name for name, *_ in launches[1:]] == ["sum_blocks<float, float, 256>", "sum_partials<float>"]
     assert launches[1][3][3] is partials
 
 
@@ -126,7 +126,7 @@ REFUSED_TRITON = [
     ("vector_add:vector_add", (STRIDED, DENSE), {"block": 512, "num_warps": 4}),
     ("sum:atomic", (STRIDED, ONE), {"block": 512}),
     ("sum:grid_stride", (STRIDED, ONE), {"block": 512, "num_warps": 4, "max_programs": 4}),
-    ("sum:two_stage", (STRIDED, ONE), {"block": 512, "num_warps": 4, "partials": DENSE}),
+    ("sum:two_stage", (STRIDED, ONE), {"num_warps": 4, "partials": DENSE}),
     ("transpose:naive", (MATRIX, MATRIX), {"block": 64}),
     ("transpose:tiled", (MATRIX, MATRIX), {}),
     ("matmul:naive", (MATRIX, MATRIX, MATRIX), {"block": 16, "num_warps": 4}),
@@ -167,13 +167,16 @@ DTYPES = pytest.mark.parametrize(
 
 @LONG
 @DTYPES
-def test_a_triton_program_walks_over_many_blocks(device, n, dtype, accumulator):
+@pytest.mark.parametrize("stage", ["_SMALL", "_LARGE"])
+def test_a_triton_program_walks_over_many_blocks(device, monkeypatch, stage, n, dtype, accumulator):
     """With fewer programs than blocks every block is still added once: what only huge vectors do otherwise."""
-    from kernels_triton.sum import two_stage
+    from kernels_triton import sum as kernels
 
+    monkeypatch.setattr(kernels, stage, getattr(kernels, stage)._replace(block=1024))
+    monkeypatch.setattr(kernels, "_SMALL_ELEMENTS", 1 << 22 if stage == "_SMALL" else -1)
     x = integers(n, dtype, device)
     total, partials = (torch.full((size,), 99, dtype=accumulator, device=device) for size in (1, 3))
-    two_stage(x, total, block=1024, num_warps=4, partials=partials)
+    kernels.two_stage(x, total, num_warps=4, partials=partials)
     assert total.item() == x.long().sum().item()
 
 

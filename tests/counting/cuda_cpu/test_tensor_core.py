@@ -37,11 +37,12 @@ def test_signed_bytes() -> None:
 
 
 def operands(m: int, n: int, k: int, kind: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Random a[m, k] and b[n, k] in one format; tf32 is stored as float."""
+    """Random a[m, k] and b[n, k] in one format; tf32 is stored as float. In torch's memory: NumPy's need not be aligned
+    as wmma asks."""
     if kind == "signed char":
-        a, b = (torch.from_numpy(RNG.integers(-128, 128, shape, np.int8)) for shape in ((m, k), (n, k)))
+        a, b = (torch.tensor(RNG.integers(-128, 128, shape, np.int8)) for shape in ((m, k), (n, k)))
         return a, b
-    a, b = (torch.from_numpy(RNG.random(shape, dtype=np.float32) - 0.5) for shape in ((m, k), (n, k)))
+    a, b = (torch.tensor(RNG.random(shape, dtype=np.float32) - 0.5) for shape in ((m, k), (n, k)))
     kinds = {"__half": torch.float16, "__nv_bfloat16": torch.bfloat16}
     return (a.to(kinds[kind]), b.to(kinds[kind])) if kind in kinds else (a, b)
 
