@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -165,3 +167,11 @@ def test_models_move_at_least_something(operation: Operation):
         for traffic in case.kernel.model(case.shape, case.dtype) if case.kernel.model else ():
             assert traffic.read >= 0
             assert traffic.total > 0 or case.shape.size == 0
+
+
+def test_a_benchmark_run_loads_none_of_the_plugins_own_tests():
+    """They hold no benchmark, and loading them only to skip them would take longer than collecting the cases."""
+    command = [sys.executable, "-m", "pytest", "--benchmark-only", "--roofline-on=cpu", "--collect-only", "-q"]
+    found = subprocess.run([*command, "-k", "vector_add"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "suite/test_benchmarks.py::test_benchmark[vector_add/" in found
+    assert "tests/test_" not in found
