@@ -305,6 +305,11 @@ class Case:
         return self.operation.work(self.shape, self.dtype)
 
     @property
+    def model(self) -> tuple[Traffic, ...]:
+        """Traffic that this variant must cause beyond the compulsory one."""
+        return self.kernel.model(self.shape, self.dtype) if self.kernel.model else ()
+
+    @property
     def depth(self) -> int:
         """Longest chain of rounded additions from an input to an output in this kernel."""
         return (self.kernel.depth or self.operation.depth)(self.shape.dims)

@@ -63,7 +63,7 @@ class Judge:
 
     def row(self, case: Case, evidence: Evidence) -> Row:
         """Judge the evidence of a timed case (``OK`` with a timing, or ``INVALID``)."""
-        work, model = case.work, case.kernel.model(case.shape, case.dtype) if case.kernel.model else ()
+        work, model = case.work, case.model
         if evidence.outcome is Outcome.INVALID or evidence.timing is None or evidence.environment is None:
             reason = Reason(evidence.reason) if evidence.reason else Reason.NO_TIME
             verdict = Verdict(Kind.INVALID, reason, evidence.detail)

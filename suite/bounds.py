@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_roofline.contract import Bound
+from pytest_roofline.contract import Bound, Computed
 from pytest_roofline.dtypes import Element, element
 
 if TYPE_CHECKING:
@@ -24,6 +24,14 @@ def gamma(depth: int, unit_roundoff: float) -> float:
 def finite_magnitude(values: torch.Tensor) -> torch.Tensor:
     """|values|, 0 where not finite: an infinity or NaN is compared as such and needs no room for error."""
     return values.abs().nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
+
+
+def exact(computed: Computed) -> dict[str, Bound]:
+    """No error at all in any output, not even in the sign of a zero: what is only moved, or is an integer."""
+    return {
+        name: Bound(0 * finite_magnitude(value), signed_zero=value.is_floating_point())
+        for name, value in computed.outputs.items()
+    }
 
 
 def summation(magnitude: torch.Tensor, terms: int, depth: int, item: Element) -> Bound:

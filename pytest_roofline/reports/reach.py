@@ -28,7 +28,7 @@ def section(cases: Iterable[Case], record: DeviceRecord, resident: Mapping[str, 
 
 
 def _line(case: Case, record: DeviceRecord, resident: Mapping[str, int]) -> str:
-    model = case.kernel.model(case.shape, case.dtype) if case.kernel.model else ()
+    model = case.model
     found = assess(case.work, model, record)
     by = found.algorithm.by + ("" if found.algorithm.complete else "?") if found.algorithm else "-"
     times = _time(found.problem), _time(found.algorithm), _time(cached_limit(case.work, record))

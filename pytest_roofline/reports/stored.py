@@ -57,8 +57,7 @@ def _line(case_id: str, seconds: float, device: str, catalogue: Catalogue, origi
     except ValueError:
         case = None  # an orphan, which fails elsewhere
     if case is not None and device in keys():
-        model = case.kernel.model(case.shape, case.dtype) if case.kernel.model else ()
-        fraction = assess(case.work, model, load(device)).fraction(seconds)
+        fraction = assess(case.work, case.model, load(device)).fraction(seconds)
         share = "-" if fraction is None else f"{100 * fraction:.1f}%"
     return f"  {_short(case_id):36} {seconds * 1e6:>8.2f} us {share:>7}  {origin}"
 

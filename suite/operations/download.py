@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from pytest_roofline.contract import (
     Argument,
-    Bound,
-    Computed,
     Kernel,
     Memory,
     Operation,
@@ -22,6 +20,7 @@ from pytest_roofline.contract import (
 )
 from pytest_roofline.dtypes import DType
 from pytest_roofline.ids import Shape
+from suite.bounds import exact
 from suite.onchip import NO_COPY_ENGINE, SIZES
 
 if TYPE_CHECKING:
@@ -36,10 +35,6 @@ def work(shape: Shape, dtype: DType) -> Work:
     return Work({}, Traffic(read=0, write=shape.size, level=Memory.HOST))
 
 
-def bound(computed: Computed) -> dict[str, Bound]:
-    return {"target": Bound(computed.outputs["target"] * 0)}
-
-
 OPERATION = Operation(
     name="download",
     summary="from the device's memory to the host's",
@@ -49,7 +44,7 @@ OPERATION = Operation(
     ),
     reference=reference,
     work=work,
-    tolerance=Tolerance(bound, "a copy is exact"),
+    tolerance=Tolerance(exact, "a copy is exact"),
     shapes=SIZES,
     kernels=(
         Kernel("triton", "zero_copy", "kernels_triton.download:zero_copy", ("i8",), tile=(4096,), best=True),

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 from pytest_roofline.contract import (
     Argument,
-    Bound,
-    Computed,
     Kernel,
     Operation,
     Pipeline,
@@ -23,6 +21,7 @@ from pytest_roofline.contract import (
 )
 from pytest_roofline.dtypes import DType
 from pytest_roofline.ids import Shape
+from suite.bounds import exact
 from suite.onchip import small
 
 if TYPE_CHECKING:
@@ -41,10 +40,6 @@ def work(shape: Shape, dtype: DType) -> Work:
     n = shape.dims[0]
     vector = n * dtype.operand.itemsize
     return Work({Pipeline.FP32: n}, Traffic(vector, vector))
-
-
-def bound(computed: Computed) -> dict[str, Bound]:
-    return {"y": Bound(computed.outputs["y"].new_zeros(computed.outputs["y"].shape), signed_zero=True)}
 
 
 def no_such_occupancy(shape: Shape, dtype: DType) -> str | None:
@@ -76,7 +71,7 @@ OPERATION = Operation(
     ),
     reference=reference,
     work=work,
-    tolerance=Tolerance(bound, "a product with 2 is exact, or overflows"),
+    tolerance=Tolerance(exact, "a product with 2 is exact, or overflows"),
     shapes=Shapes(
         drawn=lambda tile: small((tile[0], 2 * tile[0] + 9), (4, 8)),
         sweep=tuple(f"{ELEMENTS}x{warps}" for warps in WARPS),

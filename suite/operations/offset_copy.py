@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from pytest_roofline.contract import (
     Argument,
-    Bound,
-    Computed,
     Kernel,
     Memory,
     Operation,
@@ -25,7 +23,7 @@ from pytest_roofline.contract import (
 from pytest_roofline.dtypes import DType
 from pytest_roofline.ids import Shape
 from pytest_roofline.shapes import extents
-from suite.bounds import finite_magnitude
+from suite.bounds import exact
 
 if TYPE_CHECKING:
     import torch
@@ -49,10 +47,6 @@ def fifth_sector(shape: Shape, dtype: DType) -> tuple[Traffic, ...]:
     vector = shape.size * dtype.operand.itemsize
     extra = vector // WARP * SECTOR if shape.offset * dtype.operand.itemsize % SECTOR else 0
     return (Traffic(vector + extra, vector, Memory.L2),)
-
-
-def exact(computed: Computed) -> dict[str, Bound]:
-    return {"y": Bound(0 * finite_magnitude(computed.outputs["y"]), signed_zero=True)}
 
 
 def shifted(tile: tuple[int, ...]) -> st.SearchStrategy[Shape]:

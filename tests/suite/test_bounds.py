@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from pytest_roofline.contract import Computed  # noqa: E402
 from pytest_roofline.dtypes import DType, element  # noqa: E402
-from suite.bounds import finite_magnitude, gamma, summation  # noqa: E402
+from suite.bounds import exact, finite_magnitude, gamma, summation  # noqa: E402
 from suite.operations import matmul, sum, transpose, vector_add  # noqa: E402
 
 F32 = DType.parse("f32")
@@ -183,3 +183,14 @@ def test_a_dropped_term_exceeds_the_bound_of_a_product(seed, k):
     a, b = (rng.uniform(1, 2, shape).astype(np.float32) for shape in ((5, k), (k, 4)))
     exact, limit = matmul_limits(a, b)
     assert (np.abs(product(a[:, :-1], b[:-1], 32) - exact) > limit).all()
+
+
+@pytest.mark.parametrize(("dtype", "signed"), [(torch.float64, True), (torch.int64, False)])
+def test_what_is_only_moved_has_no_error(dtype, signed):
+    """Every output is exact, infinities and NaN included; a float keeps the sign of its zero."""
+    values = torch.tensor([1.0, float("inf"), float("nan")] if signed else [1, -7, 2**60], dtype=dtype)
+    found = exact(Computed({}, {"y": values, "z": values}, F32, (3,), 1))
+    assert set(found) == {"y", "z"}
+    for bound in found.values():
+        assert (bound.absolute == 0).all()
+        assert bound.signed_zero is signed
