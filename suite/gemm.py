@@ -1,0 +1,141 @@
+"""What the matrix products share, c[m, n] = a[m, k] b[k, n] with dims (m, n, k): reference, work, error, models, shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pytest_roofline.contract import Argument, Bound, Computed, Memory, Pipeline, Role, Traffic, Work
+from pytest_roofline.dtypes import DType, Element
+from pytest_roofline.ids import Shape
+from pytest_roofline.shapes import matrices
+from suite.bounds import finite_magnitude, gamma, stored, summation
+
+if TYPE_CHECKING:
+    import torch
+    from hypothesis.strategies import SearchStrategy
+
+Model = Callable[[Shape, DType], tuple[Traffic, ...]]
+
+TENSOR_PIPELINES = {
+    "f16": Pipeline.FP16_TENSOR,
+    "bf16": Pipeline.BF16_TENSOR,
+    "tf32": Pipeline.TF32_TENSOR,
+    "fp8": Pipeline.FP8_TENSOR,
+    "i8": Pipeline.INT8_TENSOR,
+}
+TRUNCATED_F32 = 2.0**-23
+"""Relative error of an f32 addition on a tensor core, which truncates (Fasi, Higham, Mikaitis and Pranesh, Numerical
+behavior of NVIDIA tensor cores, 2021, section 3): twice the unit roundoff."""
+TRUNCATED_TF32 = 2.0**-10
+"""Relative error of an f32 operand whose low 13 bits a tensor core drops, as mma and wgmma may (PTX ISA, tf32)."""
+
+
+def arguments(*, wide: bool = False) -> tuple[Argument, ...]:
+    """a, b and c of a product; ``wide`` gives c the accumulator's format. A shape with ``.t`` stores b by columns."""
+    return (
+        Argument("a", Role.IN, lambda dims: (dims[0], dims[2]), pitched=True),
+        Argument("b", Role.IN, lambda dims: (dims[2], dims[1]), pitched=True, transposable=True),
+        Argument("c", Role.OUT, lambda dims: (dims[0], dims[1]), pitched=True, accumulator=wide),
+    )
+
+
+def reference(a: torch.Tensor, b: torch.Tensor) -> dict[str, torch.Tensor]:
+    """a b in float64. Integers go through it, exactly: sums of 8-bit products stay below 2^53 for k < 2^39."""
+    return {"c": (a.double() @ b.double()).to(a.dtype)}
+
+
+def work(shape: Shape, dtype: DType, pipeline: Pipeline, *, wide: bool = False) -> Work:
+    """An FMA per product, each operand read once and c written once; ``wide`` as in :func:`arguments`."""
+    m, n, k = shape.dims
+    size, result = dtype.operand.itemsize, (dtype.accumulator if wide else dtype.operand).itemsize
+    return Work({pipeline: 2 * m * n * k}, Traffic(read=size * (m * k + k * n), write=result * m * n))
+
+
+def tensor_work(shape: Shape, dtype: DType, *, wide: bool = False) -> Work:
+    """:func:`work` on the tensor cores."""
+    return work(shape, dtype, TENSOR_PIPELINES[dtype.operand.name], wide=wide)
+
+
+def depth(dims: tuple[int, ...]) -> int:
+    """One rounding for the product and one for each of up to k additions, in whatever order."""
+    return dims[2] + 1
+
+
+def magnitude(computed: Computed) -> torch.Tensor:
+    """|a| |b|: what the rounding errors of a product are relative to, elementwise."""
+    return finite_magnitude(computed.inputs["a"]) @ finite_magnitude(computed.inputs["b"])
+
+
+def bound(computed: Computed) -> Bound:
+    """Error of products and sums that are rounded to the accumulator's format, fused or not, in any order."""
+    return summation(magnitude(computed), computed.dims[2], computed.depth, computed.dtype.accumulator)
+
+
+BOUND_SOURCE = (
+    "gamma_(k+1) |a| |b| elementwise for any order of the k products, fused or not (Higham, 3.5), plus underflow"
+)
+
+
+def tensor_bound(
+    computed: Computed,
+    accumulator: Element,
+    result: Element,
+    *,
+    addition: float = TRUNCATED_F32,
+    operand: float = 0.0,
+) -> Bound:
+    """Error of a product on the tensor cores: exact in integers, else relative errors of ``addition`` per addition in
+    the format ``accumulator`` and of ``operand`` per operand, and a rounding to ``result`` where that is narrower.
+
+    A step of t products aligns t + 1 terms to the largest and truncates each, so that the k products cost at most
+    k + ceil(k / 4) errors of the size ``addition`` times |a| |b| where t is at least 4, as on every device of sm_80
+    and up; ``computed.depth`` adds what the kernel sums up outside.
+    """
+    size, k = magnitude(computed), computed.dims[2]
+    if not accumulator.is_float:
+        return Bound(0 * size)
+    relative = gamma(k + -(-k // 4) + computed.depth, addition) + 2 * operand + operand**2 + gamma(k + 1, 2.0**-53)
+    overflows = size * (1 + relative) >= min(accumulator.largest, result.largest)
+    error = size * relative + (2 * k + computed.depth) * accumulator.tiny
+    return Bound(error, overflows) if result == accumulator else stored(size, error, result, overflows)
+
+
+def panel_loads(rows: int, columns: int) -> Model:
+    """A block that computes a tile of rows x columns results reads a row panel of a and a column panel of b from L2.
+
+    Intensity in f32: rows columns / (2 (rows + columns)) FLOP/byte, 8 for a tile of 32 x 32 and 32 for one of 128 x 128.
+    """
+
+    def model(shape: Shape, dtype: DType) -> tuple[Traffic, ...]:
+        m, n, k = shape.dims
+        elements = -(-n // columns) * m * k + -(-m // rows) * k * n
+        return (Traffic(dtype.operand.itemsize * elements, dtype.accumulator.itemsize * m * n, Memory.L2),)
+
+    return model
+
+
+def fragment_loads(rows: int, columns: int, *tile: int) -> Model:
+    """A thread that keeps rows x columns results in registers reads rows + columns operands per step out of the level-1
+    cache or shared memory, which are the same memory; a ``tile`` adds :func:`panel_loads`.
+
+    Intensity in f32: rows columns / (2 (rows + columns)) FLOP/byte, 0.25 for one result and 2 for 8 x 8.
+    """
+
+    def model(shape: Shape, dtype: DType) -> tuple[Traffic, ...]:
+        m, n, k = shape.dims
+        elements = -(-n // columns) * m * k + -(-m // rows) * k * n
+        fragments = Traffic(dtype.operand.itemsize * elements, 0, Memory.SHARED)
+        return (fragments, *(panel_loads(*tile)(shape, dtype) if tile else ()))
+
+    return model
+
+
+def drawn(tile: tuple[int, ...], most: tuple[int | None, ...] | None = None) -> SearchStrategy[Shape]:
+    """Shapes around the multiples of a tile of (m, n, k), with k of 0, 1 and 7, thin ones, shifted bases, pitched rows
+    and b stored by columns. ``most`` bounds each extent."""
+    return matrices(tile, lambda shape: max(shape.dims[1:]), most=most, transposable=True)
+
+
+COUNTED = ("64x64x64", "33x65x7", "32x32x33.o1", "31x40x50.p56", "48x32x64.t", "1x70x32", "5x5x0")
+"""Small shapes with every class of alignment and tail: for the counters and for each correctness run."""
