@@ -1,4 +1,7 @@
-"""What the matrix products share, c[m, n] = a[m, k] b[k, n] with dims (m, n, k): reference, work, error, models, shapes."""
+"""What the matrix products c[m, n] = a[m, k] b[k, n] share: reference, work, error bounds, traffic models, shapes.
+
+Dims are (m, n, k).
+"""
 
 from __future__ import annotations
 
@@ -104,7 +107,7 @@ def tensor_bound(
 def panel_loads(rows: int, columns: int) -> Model:
     """A block that computes a tile of rows x columns results reads a row panel of a and a column panel of b from L2.
 
-    Intensity in f32: rows columns / (2 (rows + columns)) FLOP/byte, 8 for a tile of 32 x 32 and 32 for one of 128 x 128.
+    Intensity in f32: rows columns / (2 (rows + columns)) FLOP/byte, 8 for 32 x 32 and 32 for 128 x 128.
     """
 
     def model(shape: Shape, dtype: DType) -> tuple[Traffic, ...]:
