@@ -52,7 +52,8 @@ class Argument:
     """One tensor that a launcher receives, in the order of ``Operation.arguments``.
 
     ``extents`` maps the shape's dims to the tensor's logical shape (row-major). ``accumulator`` gives it the
-    accumulator format of the dtype instead of the operand's. The three switches say which layout suffixes of a shape
+    accumulator format of the dtype instead of the operand's, always or where ``accumulator(dtype)`` holds (a product of
+    16-bit operands is stored like them, that of bytes is not). The three switches say which layout suffixes of a shape
     it follows; ``pitched`` and ``transposable`` need a rank of two. ``host`` puts it into the host's memory,
     page-locked unless the kernel is ``pageable``; on a machine without a GPU it is memory like any other.
     ``data(extents, seed, device)`` makes a dense tensor of its values where random ones mean nothing (indices).
@@ -61,7 +62,7 @@ class Argument:
     name: str
     role: Role
     extents: Callable[[tuple[int, ...]], tuple[int, ...]]
-    accumulator: bool = False
+    accumulator: bool | Callable[[DType], bool] = False
     shifted: bool = True
     pitched: bool = False
     transposable: bool = False
@@ -70,7 +71,8 @@ class Argument:
 
     def element(self, dtype: DType) -> Element:
         """The number format this argument has in a case of ``dtype``."""
-        return dtype.accumulator if self.accumulator else dtype.operand
+        accumulates = self.accumulator(dtype) if callable(self.accumulator) else self.accumulator
+        return dtype.accumulator if accumulates else dtype.operand
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Dims are (m, n, k).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -30,11 +31,14 @@ TENSOR_PIPELINES = {
 TRUNCATED_F32 = 2.0**-23
 """Relative error of an f32 addition on a tensor core, which truncates (Fasi, Higham, Mikaitis and Pranesh, Numerical
 behavior of NVIDIA tensor cores, 2021, section 3): twice the unit roundoff."""
+TRUNCATED_FP8 = 2.0**-13
+"""The same for 8-bit floating-point operands on Hopper, whose sums retain about 14 bits (DeepSeek-V3 technical report,
+2024, section 3.3.2)."""
 TRUNCATED_TF32 = 2.0**-10
 """Relative error of an f32 operand whose low 13 bits a tensor core drops, as mma and wgmma may (PTX ISA, tf32)."""
 
 
-def arguments(*, wide: bool = False) -> tuple[Argument, ...]:
+def arguments(*, wide: bool | Callable[[DType], bool] = False) -> tuple[Argument, ...]:
     """a, b and c of a product; ``wide`` gives c the accumulator's format. A shape with ``.t`` stores b by columns."""
     return (
         Argument("a", Role.IN, lambda dims: (dims[0], dims[2]), pitched=True),
@@ -98,7 +102,9 @@ def tensor_bound(
     size, k = magnitude(computed), computed.dims[2]
     if not accumulator.is_float:
         return Bound(0 * size)
-    relative = gamma(k + -(-k // 4) + computed.depth, addition) + 2 * operand + operand**2 + gamma(k + 1, 2.0**-53)
+    # (1 + u)^n - 1 <= exp(n u) - 1, which has a value for every n where gamma_n has none (Higham, problem 3.1).
+    sums = math.expm1((k + -(-k // 4) + computed.depth) * addition)
+    relative = sums + 2 * operand + operand**2 + gamma(k + 1, 2.0**-53)
     overflows = size * (1 + relative) >= min(accumulator.largest, result.largest)
     error = size * relative + (2 * k + computed.depth) * accumulator.tiny
     return Bound(error, overflows) if result == accumulator else stored(size, error, result, overflows)

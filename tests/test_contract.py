@@ -6,6 +6,7 @@ import pytest
 from hypothesis import strategies as st
 
 from pytest_roofline.contract import Argument, Bound, Kernel, Operation, Role, Shapes, Tolerance, Traffic, Work
+from pytest_roofline.dtypes import DType
 from pytest_roofline.ids import CaseId, Shape
 
 
@@ -49,6 +50,13 @@ def test_best_variants_and_peers_get_the_sweep_other_rungs_one_shape():
         "op/torch/op/f32/64",
         "op/torch/op/f32/65",
     ]
+
+
+@pytest.mark.parametrize(("dtype", "stored"), [("f16_f32", "f16"), ("i8_i32", "i32"), ("f32", "f32")])
+def test_an_argument_may_take_the_accumulators_format_by_a_rule(dtype, stored):
+    """A product of 16-bit operands is stored like them, one of bytes like its accumulator."""
+    c = Argument("c", Role.OUT, lambda d: d, accumulator=lambda dtype: dtype.operand.itemsize != 2)
+    assert c.element(DType.parse(dtype)).name == stored
 
 
 def test_full_effort_times_every_rung_on_every_shape_without_repeats():

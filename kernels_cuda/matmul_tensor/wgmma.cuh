@@ -1,0 +1,147 @@
+// wgmma: a warpgroup multiplies a 64-row tile of a by a 256-column tile of b, both in shared memory, into registers.
+// Layouts of operands and accumulators: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"; sm_90a.
+#pragma once
+
+#include "hopper.cuh"
+
+constexpr int WGMMA_M = 64;
+constexpr int WGMMA_N = 256;
+constexpr int ACCUMULATORS = WGMMA_M * WGMMA_N / WARPGROUP;  // of one thread
+
+// ---- Descriptors of operands whose rows of 128 bytes are swizzled; groups of eight rows are 1024 bytes apart.
+
+__device__ __forceinline__ unsigned long long describe(unsigned address, unsigned leading_bytes) {
+    constexpr unsigned long long SWIZZLE_128 = 1ull << 62;
+    constexpr unsigned long long EIGHT_ROWS = 8 * SWIZZLE_BYTES;
+    return SWIZZLE_128 | (EIGHT_ROWS >> 4) << 32 | static_cast<unsigned long long>(leading_bytes >> 4) << 16 |
+           (address & 0x3ffff) >> 4;
+}
+
+// The descriptor of what lies `bytes` further.
+__device__ __forceinline__ unsigned long long further(unsigned long long descriptor, unsigned bytes) {
+    return descriptor + (bytes >> 4);
+}
+
+// ---- Order: registers are handed to the tensor cores, groups of wgmma are awaited.
+
+__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+
+__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+
+// Until at most `PENDING` groups are still running.
+template <int PENDING>
+__device__ __forceinline__ void wgmma_wait() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
+}
+
+// The compiler may not move a use of the accumulators across this.
+__device__ __forceinline__ void pin(float (&d)[ACCUMULATORS]) {
+#pragma unroll
+    for (int i = 0; i < ACCUMULATORS; ++i) {
+        asm volatile("" : "+f"(d[i])::"memory");
+    }
+}
+
+__device__ __forceinline__ void pin(int (&d)[ACCUMULATORS]) {
+#pragma unroll
+    for (int i = 0; i < ACCUMULATORS; ++i) {
+        asm volatile("" : "+r"(d[i])::"memory");
+    }
+}
+
+// ---- The instruction, for each kind of operand: d = a b, or d += a b.
+
+#define REGISTERS_128                                                                                               \
+    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
+    "%24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "  \
+    "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, "  \
+    "%68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, "  \
+    "%90, %91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, "  \
+    "%110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}"
+
+#define BOUND_4(kind, i) kind(d[i]), kind(d[i + 1]), kind(d[i + 2]), kind(d[i + 3])
+#define BOUND_16(kind, i) BOUND_4(kind, i), BOUND_4(kind, i + 4), BOUND_4(kind, i + 8), BOUND_4(kind, i + 12)
+#define BOUND_64(kind, i) BOUND_16(kind, i), BOUND_16(kind, i + 16), BOUND_16(kind, i + 32), BOUND_16(kind, i + 48)
+#define BOUND_128(kind) BOUND_64(kind, 0), BOUND_64(kind, 64)
+
+// `tail` scales by one what is floating point, and says which operands are transposed where that is possible.
+#define WGMMA(shape_and_types, tail, kind)                                                 \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %130, 0;\n"                           \
+                 "wgmma.mma_async.sync.aligned." shape_and_types " " REGISTERS_128           \
+                 ", %128, %129, add" tail ";\n}"                                           \
+                 : BOUND_128(kind)                                                         \
+                 : "l"(a), "l"(b), "r"(add))
+
+// K is what one instruction covers of k: 32 bytes of operands.
+struct F16 {
+    using Accumulator = float;
+    static constexpr int BYTES = 2;
+    template <bool B_ROWS>
+    static __device__ __forceinline__ void multiply(float (&d)[ACCUMULATORS], unsigned long long a,
+                                                    unsigned long long b, int add) {
+        if constexpr (B_ROWS) {
+            WGMMA("m64n256k16.f32.f16.f16", ", 1, 1, 0, 1", "+f");
+        } else {
+            WGMMA("m64n256k16.f32.f16.f16", ", 1, 1, 0, 0", "+f");
+        }
+    }
+    static __device__ __forceinline__ unsigned pack(float low, float high) {
+        unsigned both;
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+        return both;
+    }
+};
+
+struct BF16 {
+    using Accumulator = float;
+    static constexpr int BYTES = 2;
+    template <bool B_ROWS>
+    static __device__ __forceinline__ void multiply(float (&d)[ACCUMULATORS], unsigned long long a,
+                                                    unsigned long long b, int add) {
+        if constexpr (B_ROWS) {
+            WGMMA("m64n256k16.f32.bf16.bf16", ", 1, 1, 0, 1", "+f");
+        } else {
+            WGMMA("m64n256k16.f32.bf16.bf16", ", 1, 1, 0, 0", "+f");
+        }
+    }
+    static __device__ __forceinline__ unsigned pack(float low, float high) {
+        unsigned both;
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+        return both;
+    }
+};
+
+struct TF32 {
+    using Accumulator = float;
+    static constexpr int BYTES = 4;
+    template <bool B_ROWS>
+    static __device__ __forceinline__ void multiply(float (&d)[ACCUMULATORS], unsigned long long a,
+                                                    unsigned long long b, int add) {
+        static_assert(!B_ROWS, "only operands of 16 bits can be transposed");
+        WGMMA("m64n256k8.f32.tf32.tf32", ", 1, 1", "+f");
+    }
+};
+
+struct E4M3 {
+    using Accumulator = float;
+    static constexpr int BYTES = 1;
+    template <bool B_ROWS>
+    static __device__ __forceinline__ void multiply(float (&d)[ACCUMULATORS], unsigned long long a,
+                                                    unsigned long long b, int add) {
+        static_assert(!B_ROWS, "only operands of 16 bits can be transposed");
+        WGMMA("m64n256k32.f32.e4m3.e4m3", ", 1, 1", "+f");
+    }
+};
+
+struct I8 {
+    using Accumulator = int;
+    static constexpr int BYTES = 1;
+    template <bool B_ROWS>
+    static __device__ __forceinline__ void multiply(int (&d)[ACCUMULATORS], unsigned long long a,
+                                                    unsigned long long b, int add) {
+        static_assert(!B_ROWS, "only operands of 16 bits can be transposed");
+        WGMMA("m64n256k32.s32.s8.s8", "", "+r");
+    }
+};
+
+#undef WGMMA

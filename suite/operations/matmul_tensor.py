@@ -1,0 +1,86 @@
+"""c[m, n] = a[m, k] b[k, n] on the tensor cores: how fast the operands reach them decides everything.
+
+A shape with ``.t`` stores b by columns, as a linear layer stores its weights: then both operands lie along k, the one
+order that instructions on 8-bit and tf32 operands take. 16-bit operands may lie either way.
+"""
+
+from __future__ import annotations
+
+from pytest_roofline.contract import Bound, Computed, Kernel, Operation, Shapes, Tolerance
+from pytest_roofline.dtypes import DType
+from pytest_roofline.ids import Shape
+from suite import gemm
+
+# The first is the one that the size sweep is for.
+DTYPES = ("bf16_f32", "f16_f32", "tf32_f32", "i8_i32", "fp8_f32")
+AMPERE = ("bf16_f32", "f16_f32", "tf32_f32", "i8_i32")  # mma.sync of sm_80 has no 8-bit floating point
+RUNG = ("bf16_f32",)  # what these rungs change, the way to the tensor core, does not depend on the format
+
+
+def wide(dtype: DType) -> bool:
+    """16-bit operands give results like themselves, all others results in the accumulator's format."""
+    return dtype.operand.itemsize != 2
+
+
+def bound(computed: Computed) -> dict[str, Bound]:
+    dtype = computed.dtype
+    result = dtype.accumulator if wide(dtype) else dtype.operand
+    addition = gemm.TRUNCATED_FP8 if dtype.operand.name == "fp8" else gemm.TRUNCATED_F32
+    operand = gemm.TRUNCATED_TF32 if dtype.operand.name == "tf32" else 0.0
+    return {"c": gemm.tensor_bound(computed, dtype.accumulator, result, addition=addition, operand=operand)}
+
+
+def peer_rejects(shape: Shape, dtype: DType) -> str | None:
+    """What torch's functions on bytes demand, cuBLASLt's alignment among it."""
+    m, n, k = shape.dims
+    if dtype.operand.itemsize != 1:
+        return None
+    if not (m > 16 and n and k and n % 16 == k % 16 == 0 and shape.offset % 16 == 0 and shape.pitch is None):
+        return "8-bit operands must be dense, aligned to 16 bytes, with k and n multiples of 16 and more than 16 rows"
+    return "fp8 takes b by columns" if dtype.operand.name == "fp8" and not shape.transposed else None
+
+
+OPERATION = Operation(
+    name="matmul_tensor",
+    summary="c = a b on tensor cores",
+    arguments=gemm.arguments(wide=wide),
+    reference=gemm.reference,
+    work=lambda shape, dtype: gemm.tensor_work(shape, dtype, wide=wide(dtype)),
+    tolerance=Tolerance(
+        bound,
+        "a truncation per product and per step of at least 4 products, relative to |a| |b| elementwise (Fasi et al., "
+        "2021), of operands cut to tf32 where they are, then one rounding to 16 bits where c has them; integers exact",
+    ),
+    shapes=Shapes(
+        drawn=gemm.drawn,
+        # k = 1024 ends a tile before its pipeline is warm; with k = 4095 no row but the first is aligned.
+        sweep=(
+            "256x256x256.t",
+            "2048x2048x2048.t",
+            "4096x4096x4096.t",
+            "8192x8192x8192.t",
+            "8192x8192x1024.t",
+            "4096x4096x4096",
+            "4096x4096x4095.t",
+        ),
+        representative=("8192x8192x8192.t",),
+        counted=("64x64x64.t", *gemm.COUNTED, "130x72x24.t", "17x258x40.t"),
+        # The cubes are those of published A100 figures.
+        full=(
+            "1024x1024x1024",
+            "2048x2048x2048",
+            "8192x8192x8192",
+            "4096x4096x4096.p4104.t",
+            "4096x4096x4096.o1.t",
+        ),
+    ),
+    kernels=(
+        Kernel("cuda", "mma_simple", "kernels_cuda.matmul_tensor:mma_simple", AMPERE, tile=(16, 8, 32), best=True),
+        Kernel("torch", "mm", "suite.peers.matmul_tensor:torch_mm", DTYPES, rejects=peer_rejects, peer=True),
+    ),
+    # What a kernel adds outside the tensor core: nothing, unless it says so.
+    depth=lambda dims: 1,
+    absent={
+        ("triton", "mma_simple"): "tl.dot brings its operands through shared memory itself",
+    },
+)
