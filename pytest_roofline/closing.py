@@ -29,9 +29,21 @@ def report(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
             _print(reporter, "roofline: counts", _counted_lines(state, config.getoption("verbose") > 0))
         lines = stored.lines(state.verify_baselines(), state.catalogue)
         _print(reporter, "roofline: stored results, nothing was timed here", lines)
+    _save(reporter, state)
     if state.options.update:
         for line in [*_update(state), *(state.gate.update() if "gate" in vars(state) else ())]:
             reporter.write_line(line)
+
+
+def _save(reporter: pytest.TerminalReporter, state: State) -> None:
+    """Write the run file, if one was asked for; what was run is worth more than an exit code of its own."""
+    try:
+        path = state.keeper.save()
+    except OSError as error:
+        reporter.write_line(f"roofline: the run file cannot be written: {error}", red=True)
+        return
+    if path is not None:
+        reporter.write_line(f"roofline: saved this run in {path}")
 
 
 def _counted_lines(state: State, verbose: bool) -> list[str]:
@@ -75,7 +87,8 @@ def _timed_lines(state: State, verbose: bool) -> list[str]:
     environment = next((e.environment for e in state.evidence.values() if e.environment), None)
     if environment is not None:
         lines += describe.lines(environment, state.judge.record, state.judge.ceilings)
-    return [*lines, *terminal.section(state.rows, verbose=verbose), "", *terminal.footnotes(state.rows)]
+    lines += [*terminal.section(state.rows, verbose=verbose), "", *terminal.footnotes(state.rows)]
+    return [*lines, *state.counters.lines]
 
 
 def _update(state: State) -> list[str]:

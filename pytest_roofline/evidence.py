@@ -43,7 +43,8 @@ class CaseSpec:
 
     ``module`` is the operation's import name, ``roots`` what must be on ``sys.path`` for it. ``values`` names a class
     of input data and ``seed`` its draw (``checking.values``). ``device`` is torch's name, ``cuda`` or ``cpu``. ``time``
-    asks for samples after a passed check, ``count`` for the counts of one execution on a CPU instead of all checks.
+    asks for samples after a passed check, ``count`` for the counts of one execution on a CPU instead of all checks,
+    ``profile`` for one launch inside a profiler's range after a passed check.
     """
 
     case: str
@@ -55,6 +56,7 @@ class CaseSpec:
     time: bool = False
     effort: str = "default"
     count: bool = False
+    profile: bool = False
 
     def line(self) -> str:
         """What ``--roofline-case`` takes to run exactly this check again."""

@@ -56,6 +56,7 @@ class Options:
     timeout: float
     ceilings: str
     reach: str | None = None
+    ncu: tuple[str, ...] = ()
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -109,10 +110,25 @@ def add_options(parser: pytest.Parser) -> None:
         help="also list what every timed case could reach on this device, from its datasheet (a100_sxm4_80gb, ...)",
     )
     group.addoption(
+        "--roofline-ncu",
+        action="append",
+        default=[],
+        metavar="flagged|PATTERN",
+        help="after timing, take hardware counters with Nsight Compute: of flagged cases and the furthest from their "
+        "bound, or of cases whose id matches (may be repeated)",
+    )
+    group.addoption(
         "--roofline-baselines", metavar="DIR", help="folder of the baselines (default: ini, then baselines/)"
+    )
+    group.addoption(
+        "--roofline-save",
+        metavar="PATH",
+        help="write everything this benchmark run found to a file (PATH ends in .json) or into a folder "
+        "(default: ini roofline_save, then nowhere)",
     )
     parser.addini("roofline_operations", type="args", default=[], help="directories that hold operation files")
     parser.addini("roofline_baselines", default="baselines", help="folder of the baselines")
+    parser.addini("roofline_save", default="", help="folder that every benchmark run writes its run file into")
 
 
 def read_options(config: pytest.Config) -> Options:
@@ -125,6 +141,10 @@ def read_options(config: pytest.Config) -> Options:
         )
     if get("roofline_update") and not timing:
         raise pytest.UsageError("--roofline-update stores a benchmark run: it needs --benchmark-only")
+    if get("roofline_ncu") and not timing:
+        raise pytest.UsageError("--roofline-ncu profiles timed cases: it needs --benchmark-only")
+    if get("roofline_save") is not None and not timing:
+        raise pytest.UsageError("--roofline-save stores a benchmark run: it needs --benchmark-only")
     if not 0 < get("roofline_timeout") < math.inf:
         raise pytest.UsageError(
             f"--roofline-timeout must be a positive number of seconds, got {get('roofline_timeout')}"
@@ -150,6 +170,7 @@ def read_options(config: pytest.Config) -> Options:
         timeout=get("roofline_timeout"),
         ceilings=get("roofline_ceilings"),
         reach=_reach(get("roofline_device")),
+        ncu=tuple(get("roofline_ncu")),
     )
 
 
@@ -169,3 +190,22 @@ def _baselines(config: pytest.Config) -> Path:
     if named is not None and not folder.is_dir() and not config.getoption("roofline_update"):
         raise pytest.UsageError(f"--roofline-baselines={named}: there is no folder {folder}")
     return folder
+
+
+def _save(config: pytest.Config) -> Path | None:
+    """Where this run's file goes: what the command line names is relative to where pytest was started, as pytest-benchmark
+    has it for its own files; what the ini file names is relative to the project."""
+    named = config.getoption("roofline_save")
+    if named == "":
+        raise pytest.UsageError("--roofline-save needs the path of a .json file or of a folder")
+    if named is not None:
+        path: Path = config.invocation_params.dir / named
+    elif config.getini("roofline_save"):
+        path = config.rootpath / config.getini("roofline_save")
+    else:
+        return None
+    if path.suffix == ".json" and path.is_dir():
+        raise pytest.UsageError(f"--roofline-save: {path} is a folder: name a file, or a folder without .json")
+    if path.suffix != ".json" and path.exists() and not path.is_dir():
+        raise pytest.UsageError(f"--roofline-save: {path} is a file: give it the ending .json, or name a folder")
+    return path

@@ -20,6 +20,7 @@ from pytest_roofline.judging import Judge, Row
 from pytest_roofline.options import Options, Reproduction
 
 if TYPE_CHECKING:
+    from pytest_roofline.counters.session import Profiled
     from pytest_roofline.gate import Gate
 
 Parameter = Case | Drawn | BrokenOperation
@@ -79,6 +80,21 @@ class State:
 
         return Gate(self.store, Compiler(ARCH, [str(self.root)]))
 
+    @cached_property
+    def counters(self) -> Profiled:
+        """Hardware counters of the cases that ``--roofline-ncu`` chose. The first to ask pays for the profile, in a
+        process of its own: nothing may be timed after that in this session."""
+        from pytest_roofline.counters.session import profiled
+
+        return profiled(self.rows, self.options.ncu, self.spec)
+
+    @cached_property
+    def keeper(self) -> RunKeeper:
+        """The record of this run, and its file where one was asked for."""
+        from pytest_roofline.runs.session import RunKeeper
+
+        return RunKeeper(self)
+
     def close(self) -> None:
         """End the process that compiles, where one was started."""
         if "gate" in vars(self):
@@ -122,6 +138,8 @@ class State:
                 _require_cuda_torch()
             elif self.options.ceilings == "measure":
                 raise pytest.UsageError("--roofline-ceilings=measure needs a GPU, and none is used here")
+            elif self.options.ncu:
+                raise pytest.UsageError("--roofline-ncu reads the counters of a GPU, and none is used here")
         elif self.options.cases:
             raise pytest.UsageError("--roofline-case: there are no operations, roofline_operations is empty")
 

@@ -98,6 +98,8 @@ def _run(case: Case, spec: CaseSpec) -> Evidence:
             if spec.count:
                 return _count(case, launcher, spec)
             worst = check(case, launcher, spec.device, spec.values, spec.seed)
+        if spec.profile:
+            _profile(case, launcher, spec)
         if spec.time and case.kernel.rejection(case.shape, case.dtype) is None:
             from pytest_roofline.timing.timed_case import time_case
 
@@ -113,6 +115,13 @@ def _count(case: Case, launcher: Callable[..., None], spec: CaseSpec) -> Evidenc
 
     counted = count(case, launcher, spec.values, spec.seed)
     return Evidence(spec.case, Outcome.OK, counts=plain(counted, places=True))
+
+
+def _profile(case: Case, launcher: Callable[..., None], spec: CaseSpec) -> None:
+    from pytest_roofline.checking.check import prepare
+    from pytest_roofline.counters.target import profile_once
+
+    profile_once(prepare(case, launcher, spec.device, spec.values, spec.seed))
 
 
 @contextlib.contextmanager
