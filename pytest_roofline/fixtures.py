@@ -21,6 +21,10 @@ from pytest_roofline.verdict import Kind
 class KernelFailedError(AssertionError):
     """A kernel failed a check; the message says how and how to see it again."""
 
+    def __init__(self, message: str, evidence: Evidence) -> None:
+        super().__init__(message)
+        self.evidence = evidence
+
 
 @pytest.fixture
 def roofline_case(request: pytest.FixtureRequest) -> Parameter:
@@ -65,7 +69,7 @@ def roofline_benchmark(request: pytest.FixtureRequest, benchmark: Any) -> Callab
         spec = state.spec(case, time=timing)
         if not timing:
             benchmark.disabled = True
-        with _told_once(benchmark):
+        with _told_once(benchmark), _kept(state, case):
             evidence = _timed(state, spec) if timing else benchmark.pedantic(lambda: _accept(state.run(spec), spec))
         if timing:
             _record(state, case, evidence, benchmark)
@@ -77,12 +81,14 @@ def _count(state: State, case: Case, benchmark: Any) -> None:
     """Count a case and what its kernels compile to; anything that costs time fails the test."""
     gate, spec = state.gate, state.spec(case, count=True)
     gate.compiler.ask(spec.case, spec.module)
-    with _told_once(benchmark):
+    with _told_once(benchmark), _kept(state, case):
         evidence = benchmark.pedantic(lambda: _accept(state.run(spec), spec))
     try:
         row = gate.judge(case, evidence.counts)
     except RuntimeError as error:
+        state.keeper.failed(case, Outcome.ERROR.value, str(error))
         pytest.fail(f"{case}: {error}", pytrace=False)
+    state.keeper.counted(row)
     if row.verdict.fails(strict=state.options.strict):
         pytest.fail(f"{case}: {row.verdict.kind.value}: {row.verdict.sentence}", pytrace=False)
 
@@ -97,6 +103,17 @@ def _told_once(benchmark: Any = None) -> Iterator[None]:
             benchmark.has_error = True
         # Not chained: pytest would print the cause, the same message, before it.
         raise pytest.fail.Exception(str(failure), pytrace=False) from None
+
+
+@contextlib.contextmanager
+def _kept(state: State, case: Case) -> Iterator[None]:
+    """A case of a benchmark run that fails its check stands in the run's record as well."""
+    try:
+        yield
+    except KernelFailedError as failure:
+        if state.options.timing:
+            state.keeper.failed(case, failure.evidence.outcome.value, failure.evidence.detail)
+        raise
 
 
 def _orders(state: State, case: Case) -> list[CaseSpec]:
@@ -145,7 +162,8 @@ def _accept(evidence: Evidence, spec: CaseSpec) -> Evidence:
     raise KernelFailedError(
         f"{spec.case} with {spec.values} values, seed {spec.seed}: {evidence.outcome.value}\n"
         f"{evidence.detail}\n"
-        f"reproduce: pytest '--roofline-case={spec.line()}'"
+        f"reproduce: pytest '--roofline-case={spec.line()}'",
+        evidence,
     )
 
 
@@ -154,6 +172,7 @@ def _record(state: State, case: Case, evidence: Evidence, benchmark: Any) -> Non
     row = state.judge.row(case, evidence)
     state.rows.append(row)
     state.evidence[str(case)] = evidence
+    state.keeper.timed(row, evidence)
     trustworthy = row.verdict.kind not in (Kind.INVALID, Kind.IMPOSSIBLE)
     if evidence.timing is not None and trustworthy:
         benchmark.extra_info["roofline"] = row.plain()

@@ -57,6 +57,7 @@ class Options:
     ceilings: str
     reach: str | None = None
     ncu: tuple[str, ...] = ()
+    save: Path | None = None
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -171,6 +172,7 @@ def read_options(config: pytest.Config) -> Options:
         ceilings=get("roofline_ceilings"),
         reach=_reach(get("roofline_device")),
         ncu=tuple(get("roofline_ncu")),
+        save=_save(config) if timing else None,
     )
 
 
@@ -193,8 +195,8 @@ def _baselines(config: pytest.Config) -> Path:
 
 
 def _save(config: pytest.Config) -> Path | None:
-    """Where this run's file goes: what the command line names is relative to where pytest was started, as pytest-benchmark
-    has it for its own files; what the ini file names is relative to the project."""
+    """Where this run's file goes. What the command line names is relative to where pytest was started, as for
+    ``--benchmark-json``; what the ini file names is relative to the project."""
     named = config.getoption("roofline_save")
     if named == "":
         raise pytest.UsageError("--roofline-save needs the path of a .json file or of a folder")

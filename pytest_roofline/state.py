@@ -22,6 +22,7 @@ from pytest_roofline.options import Options, Reproduction
 if TYPE_CHECKING:
     from pytest_roofline.counters.session import Profiled
     from pytest_roofline.gate import Gate
+    from pytest_roofline.runs.session import RunKeeper
 
 Parameter = Case | Drawn | BrokenOperation
 
