@@ -10,7 +10,7 @@ from pytest_roofline.baselines import Baseline, campaign_id, device_key, run_of
 from pytest_roofline.devices import describe
 from pytest_roofline.devices.record import DeviceRecord, load
 from pytest_roofline.evidence import Outcome
-from pytest_roofline.reports import stored, terminal
+from pytest_roofline.reports import across, stored, terminal
 from pytest_roofline.state import KEY, State
 from pytest_roofline.verdict import Kind
 
@@ -18,17 +18,22 @@ from pytest_roofline.verdict import Kind
 def report(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print the section of a benchmark run, and what was stored."""
     state = config.stash[KEY]
+    verbose = config.getoption("verbose") > 0
     if state.options.reach is not None and state.options.operations:
         _print(reporter, "roofline: what could be reached", _reach_lines(state, state.options.reach))
     if not state.options.timing or not state.options.operations:
         return
     if state.rows:
-        _print(reporter, "roofline", _timed_lines(state, config.getoption("verbose") > 0))
+        _print(reporter, "roofline", _timed_lines(state, verbose))
+        if state.judge.record is not None:
+            here = {str(row.case): row.seconds for row in state.rows}
+            _print_across(reporter, state, {state.judge.record.key: here}, verbose=verbose)
     elif state.device == "cpu":
         if "gate" in vars(state):
-            _print(reporter, "roofline: counts", _counted_lines(state, config.getoption("verbose") > 0))
+            _print(reporter, "roofline: counts", _counted_lines(state, verbose))
         lines = stored.lines(state.verify_baselines(), state.catalogue)
         _print(reporter, "roofline: stored results, nothing was timed here", lines)
+        _print_across(reporter, state, stored.measured(state.verify_baselines()), verbose=verbose)
     _save(reporter, state)
     if state.options.update:
         for line in [*_update(state), *(state.gate.update() if "gate" in vars(state) else ())]:
@@ -44,6 +49,16 @@ def _save(reporter: pytest.TerminalReporter, state: State) -> None:
         return
     if path is not None:
         reporter.write_line(f"roofline: saved this run in {path}")
+
+
+def _print_across(
+    reporter: pytest.TerminalReporter, state: State, measured: dict[str, dict[str, float]], *, verbose: bool
+) -> None:
+    """By device that has measured times: its cases beside what was published for others."""
+    for key, seconds in measured.items():
+        found = across.pairs(seconds, load(key), state.verify_baselines(), state.catalogue)
+        if found:
+            _print(reporter, "roofline: across devices", across.section(found, verbose))
 
 
 def _counted_lines(state: State, verbose: bool) -> list[str]:
@@ -63,7 +78,8 @@ def _reach_lines(state: State, key: str) -> list[str]:
 
     cases = state.catalogue.timed(full=state.options.effort == "full")
     wanted = [case for case in cases if case.operation.name in state.collected]
-    return reach.section(wanted, load(key), _resident(state, load(key)))
+    expected = across.expectations(wanted, load(key), state.verify_baselines(), state.catalogue)
+    return reach.section(wanted, load(key), _resident(state, load(key)), expected)
 
 
 def _resident(state: State, record: DeviceRecord) -> dict[str, int]:

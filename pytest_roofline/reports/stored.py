@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_roofline.baselines import Baseline, Run
 from pytest_roofline.devices.record import keys, load
@@ -23,12 +23,20 @@ def lines(baselines: Iterable[Baseline], catalogue: Catalogue) -> list[str]:
     return found or ["no results are stored"]
 
 
+def measured(baselines: Iterable[Baseline]) -> dict[str, dict[str, float]]:
+    """Typical seconds by device and case, of devices that have a record."""
+    found: dict[str, dict[str, float]] = {}
+    for baseline in baselines:
+        if baseline.measured and baseline.device in keys():
+            seconds = {case: _seconds(runs) for case, runs in baseline.measured.items()}
+            found.setdefault(baseline.device, {}).update(seconds)
+    return found
+
+
 def _measured(baseline: Baseline, catalogue: Catalogue) -> Iterator[str]:
     for case, runs in sorted(baseline.measured.items()):
-        seconds = _typical([run.summary for run in runs.values()])
-        alone = [run.kernel for run in runs.values() if run.kernel is not None]
         origin = f"measured, {len(runs)} campaign{'s' if len(runs) > 1 else ''}"
-        yield _line(case, _kernel_or_bracket(alone, seconds, runs), baseline.device, catalogue, origin)
+        yield _line(case, _seconds(runs), baseline.device, catalogue, origin)
 
 
 def _published(baseline: Baseline, catalogue: Catalogue) -> Iterator[str]:
@@ -41,9 +49,10 @@ def _published(baseline: Baseline, catalogue: Catalogue) -> Iterator[str]:
                 yield _line(case, figure.seconds, figure.device, catalogue, origin)
 
 
-def _kernel_or_bracket(alone: list[float], seconds: float, runs: dict[str, Run]) -> float:
+def _seconds(runs: Mapping[str, Run]) -> float:
     """The same choice as a live report: the kernel's own duration where it was short enough to be measured."""
-    return sum(alone) / len(alone) if len(alone) == len(runs) else seconds
+    alone = [run.kernel for run in runs.values() if run.kernel is not None]
+    return sum(alone) / len(alone) if len(alone) == len(runs) else _typical([run.summary for run in runs.values()])
 
 
 def _typical(summaries: list[Summary]) -> float:
