@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from pytest_roofline.baselines import Baseline, Published, Store
@@ -12,6 +13,7 @@ from pytest_roofline.contract import Case, Memory, Operation, Pipeline, Traffic
 from pytest_roofline.counting import counts
 from pytest_roofline.counting.compiled import resources
 from pytest_roofline.counting.compiled.resources import Resources
+from pytest_roofline.counting.counts import CaseCounts
 from pytest_roofline.devices.ceilings import Ceilings
 from pytest_roofline.devices.record import DeviceRecord, keys, load
 from pytest_roofline.evidence import Evidence, Timing
@@ -93,14 +95,15 @@ def timed(row: Row, evidence: Evidence, beside: Beside, record: DeviceRecord | N
     )
 
 
-def counted(row: CountedRow, beside: Beside) -> CaseRecord:
-    """The record of a counted case. No time in it, and its bounds are those of an A100's datasheet."""
+def counted(row: CountedRow, beside: Beside, root: Path) -> CaseRecord:
+    """The record of a counted case, its source files relative to ``root``. No time in it, and its bounds are those of
+    an A100's datasheet."""
     record = load("a100_sxm4_80gb")
     assessment = assess(row.case.work, row.case.model, record)
     figures = CountedFigures(
         ARCH,
         str(row.case),
-        counts.to_plain(row.counts, places=True),
+        counts.to_plain(_placed(row.counts, root), places=True),
         tuple(_compiled(key, found.compiler, found) for key, found in row.code.kernels.items()),
         row.code.missing,
     )
@@ -112,6 +115,12 @@ def counted(row: CountedRow, beside: Beside) -> CaseRecord:
         counted=figures,
         published=beside.published(row.case),
     )
+
+
+def relative(path: str, root: Path) -> str:
+    """A path as the project calls it: a file that is handed on names no folder of this machine."""
+    inside = Path(path).is_absolute() and Path(path).is_relative_to(root)
+    return Path(path).relative_to(root).as_posix() if inside else path
 
 
 def failed(case: Case, outcome: str, detail: str) -> CaseRecord:
@@ -203,6 +212,14 @@ def _problem(case: Case) -> dict[str, Any]:
         "model": tuple(map(_moved, case.model)),
         "intensity": done / bytes_moved if bytes_moved else None,
     }
+
+
+def _placed(found: CaseCounts, root: Path) -> CaseCounts:
+    launches = [
+        replace(launch, accesses=tuple(replace(a, file=relative(a.file, root)) for a in launch.accesses))
+        for launch in found.launches
+    ]
+    return replace(found, launches=tuple(launches))
 
 
 def _simple(value: Any) -> Any:

@@ -57,7 +57,7 @@ class RunKeeper:
     def counted(self, row: CountedRow) -> None:
         """A case was counted and judged."""
         if self.path is not None:
-            self._write(building.counted(row, self._beside))
+            self._write(self._counted(row))
 
     def failed(self, case: Case, outcome: str, detail: str) -> None:
         """The check of a case failed."""
@@ -69,11 +69,11 @@ class RunKeeper:
         """The whole run as it stands now, with the verdicts as they stand now."""
         state = self.state
         if state.device == "gpu":
-            cases = [
-                building.timed(r, state.evidence[str(r.case)], self._beside, state.judge.record) for r in state.rows
-            ]
+            cases = [self._timed(row, state.evidence[str(row.case)]) for row in state.rows]
+            if "counters" in vars(state):
+                cases = [replace(case, ncu=state.counters.figures(case.id)) for case in cases]
         else:
-            cases = [building.counted(row, self._beside) for row in state.gate.rows] if "gate" in vars(state) else []
+            cases = list(map(self._counted, state.gate.rows)) if "gate" in vars(state) else []
         return self._run((*cases, *self._failed.values()), provenance.now())
 
     def save(self) -> Path | None:
@@ -91,6 +91,9 @@ class RunKeeper:
 
     def _timed(self, row: Row, evidence: Evidence) -> CaseRecord:
         return building.timed(row, evidence, self._beside, self.state.judge.record)
+
+    def _counted(self, row: CountedRow) -> CaseRecord:
+        return building.counted(row, self._beside, self.state.root)
 
     def _environment(self) -> Environment | None:
         """Of the first case that was timed: the same for all."""
@@ -138,6 +141,9 @@ class RunKeeper:
 
 
 def _options(state: State) -> dict[str, Any]:
-    """The options of this run; paths as text."""
+    """The options of this run; paths as text, relative to the project where they are in it."""
     found = {f.name: getattr(state.options, f.name) for f in fields(state.options)}
-    return {name: str(value) if isinstance(value, Path) else to_plain(value) for name, value in found.items()}
+    return {
+        name: building.relative(str(value), state.root) if isinstance(value, Path) else to_plain(value)
+        for name, value in found.items()
+    }
