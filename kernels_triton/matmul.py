@@ -4,7 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-from pytest_roofline.launch import ceil_div, require
+from kernels_triton import _gemm as gemm
+from pytest_roofline.launch import ceil_div
 
 
 @triton.jit
@@ -31,30 +32,18 @@ def _matmul_naive(
 @triton.jit
 def _matmul_tiled(
     a_ptr, b_ptr, c_ptr, m, n, k, a_row, a_column, b_row, b_column, c_row, c_column,
-    BLOCK: tl.constexpr, BLOCK_K: tl.constexpr,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
+    UNITS: tl.constexpr, WHOLE: tl.constexpr,
 ):  # fmt: skip
-    # A program computes a square tile of c from tiles of a and b; masked elements are zeros and add nothing.
-    across = tl.cdiv(n, BLOCK)
-    rows = (tl.program_id(0) // across).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    columns = (tl.program_id(0) % across).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    inner = tl.arange(0, BLOCK_K)
-    a = a_ptr + rows[:, None] * a_row + inner[None, :] * a_column
-    b = b_ptr + inner[:, None] * b_row + columns[None, :] * b_column
-    sums = tl.zeros((BLOCK, BLOCK), dtype=tl.float32)
-    for start in range(0, k, BLOCK_K):
-        left = k - start
-        a_tile = tl.load(a, mask=(rows[:, None] < m) & (inner[None, :] < left), other=0.0)
-        b_tile = tl.load(b, mask=(inner[:, None] < left) & (columns[None, :] < n), other=0.0)
-        sums = tl.dot(a_tile, b_tile, sums, input_precision="ieee")
-        a += BLOCK_K * a_column
-        b += BLOCK_K * b_row
-    c = c_ptr + rows[:, None] * c_row + columns[None, :] * c_column
-    tl.store(c, sums, mask=(rows[:, None] < m) & (columns[None, :] < n))
+    gemm.tiled(
+        a_ptr, b_ptr, c_ptr, m, n, k, a_row, a_column, b_row, b_column, c_row, c_column,
+        BLOCK_M, BLOCK_N, BLOCK_K, GROUP, UNITS, WHOLE, tl.float32, "ieee",
+    )  # fmt: skip
 
 
 def naive(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, block: int, num_warps: int) -> None:
     """One program per ``block`` x ``block`` results. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, k = _extents(a, b, c)
+    m, n, k = gemm.extents(a, b, c)
     if c.numel():
         grid = (ceil_div(m, block) * ceil_div(n, block),)
         _matmul_naive[grid](
@@ -63,20 +52,26 @@ def naive(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, block: int, num_
 
 
 def tiled(
-    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, block: int, block_k: int, num_warps: int, num_stages: int
+    a: torch.Tensor,
+    b: torch.Tensor,
+    c: torch.Tensor,
+    *,
+    block_m: int,
+    block_n: int,
+    block_k: int,
+    group: int,
+    num_warps: int,
+    num_stages: int,
 ) -> None:
-    """Tiles of ``block`` x ``block``, ``block_k`` deep. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, k = _extents(a, b, c)
+    """Tiles of ``block_m`` x ``block_n``, ``block_k`` deep, loaded ``num_stages`` - 1 steps ahead.
+
+    ``group`` rows of tiles are computed together. Raises ``ValueError`` for shapes that do not multiply.
+    """
+    numbers, units = gemm.scaled(a, b, c)
+    m, n, k = gemm.extents(a, b, c)
     if c.numel():
-        grid = (ceil_div(m, block) * ceil_div(n, block),)
+        grid = (ceil_div(m, block_m) * ceil_div(n, block_n),)
         _matmul_tiled[grid](
-            a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride(),
-            BLOCK=block, BLOCK_K=block_k, num_warps=num_warps, num_stages=num_stages,
+            a, b, c, *numbers, BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k, GROUP=group, UNITS=units,
+            WHOLE=k % block_k == 0, num_warps=num_warps, num_stages=num_stages,
         )  # fmt: skip
-
-
-def _extents(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[int, int, int]:
-    (m, k), (_, n) = a.shape, b.shape
-    fits = b.shape == (k, n) and c.shape == (m, n)
-    require(fits, f"{tuple(a.shape)} times {tuple(b.shape)} is not {tuple(c.shape)}")
-    return m, n, k

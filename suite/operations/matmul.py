@@ -17,6 +17,14 @@ def bound(computed: Computed) -> dict[str, Bound]:
     return {"c": gemm.bound(computed)}
 
 
+def tiles(
+    block_m: int, block_n: int, block_k: int, *, num_warps: int = 8, num_stages: int = 1, group: int = 1
+) -> dict[str, int]:
+    """Options of the tiled Triton kernel."""
+    blocks = {"block_m": block_m, "block_n": block_n, "block_k": block_k}
+    return {**blocks, "group": group, "num_warps": num_warps, "num_stages": num_stages}
+
+
 OPERATION = Operation(
     name="matmul",
     summary="c = a b",
@@ -55,16 +63,43 @@ OPERATION = Operation(
             "tiled_32",
             "kernels_triton.matmul:tiled",
             ("f32",),
-            options={"block": 32, "block_k": 32, "num_warps": 4, "num_stages": 2},
+            options=tiles(32, 32, 32, num_warps=4),
             tile=(32, 32, 32),
             model=panel_loads(32, 32),
+        ),
+        Kernel(
+            "triton",
+            "tiled_64",
+            "kernels_triton.matmul:tiled",
+            ("f32",),
+            options=tiles(64, 64, 16, num_warps=4),
+            tile=(64, 64, 16),
+            model=panel_loads(64, 64),
         ),
         Kernel(
             "triton",
             "tiled_128",
             "kernels_triton.matmul:tiled",
             ("f32",),
-            options={"block": 128, "block_k": 16, "num_warps": 8, "num_stages": 3},
+            options=tiles(128, 128, 16),
+            tile=(128, 128, 16),
+            model=panel_loads(128, 128),
+        ),
+        Kernel(
+            "triton",
+            "pipelined",
+            "kernels_triton.matmul:tiled",
+            ("f32",),
+            options=tiles(128, 128, 16, num_stages=3),
+            tile=(128, 128, 16),
+            model=panel_loads(128, 128),
+        ),
+        Kernel(
+            "triton",
+            "grouped",
+            "kernels_triton.matmul:tiled",
+            ("f32",),
+            options=tiles(128, 128, 16, num_stages=3, group=8),
             tile=(128, 128, 16),
             model=panel_loads(128, 128),
             best=True,
@@ -85,6 +120,9 @@ OPERATION = Operation(
     absent={
         ("triton", "shared_32"): "Triton decides what goes through shared memory; tiled_32 is the same tile",
         ("cuda", "tiled_32"): "called shared_32, because there the source says what is shared",
+        ("cuda", "tiled_64"): "a tile of 64 needs results kept in registers, a rung of its own in CUDA C++",
         ("cuda", "tiled_128"): "a tile of 128 needs results kept in registers, a rung of its own in CUDA C++",
+        ("cuda", "pipelined"): "what num_stages does in Triton",
+        ("cuda", "grouped"): "what the order of programs does in Triton",
     },
 )

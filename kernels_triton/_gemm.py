@@ -1,0 +1,142 @@
+"""What the matrix products c[m, n] = a[m, k] b[k, n] share: the order of tiles, a tile's sum, checks of arguments."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import triton
+import triton.language as tl
+
+from pytest_roofline.launch import require
+
+PACK = 16  # bytes of the widest access of one thread
+
+
+@triton.jit
+def place(tile, down, across, GROUP: tl.constexpr):
+    """Row and column of a tile among ``down`` x ``across``: ``GROUP`` rows of tiles are walked column by column, so
+    that the tiles computed at one time share panels of a and of b in L2."""
+    each = GROUP * across
+    first = tile // each * GROUP
+    height = tl.minimum(down - first, GROUP)
+    return first + tile % each % height, tile % each // height
+
+
+@triton.jit
+def product(
+    a_ptr, b_ptr, rows, columns, first, last, k, a_row, a_column, b_row, b_column, sums,
+    BLOCK_K: tl.constexpr, WHOLE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """``sums`` plus the products of rows of a and columns of b over k from ``first`` to ``last``.
+
+    The rows and columns must exist. Elements past ``k`` are zeros and add nothing; ``WHOLE`` promises that there are
+    none in any block.
+    """
+    inner = tl.arange(0, BLOCK_K)
+    at = first + inner.to(tl.int64)
+    a = a_ptr + rows.to(tl.int64)[:, None] * a_row + at[None, :] * a_column
+    b = b_ptr + at[:, None] * b_row + columns.to(tl.int64)[None, :] * b_column
+    step = tl.full((), BLOCK_K, tl.int64)
+    for start in range(first, last, BLOCK_K):
+        if WHOLE:
+            a_tile = tl.load(a)
+            b_tile = tl.load(b)
+        else:
+            a_tile = tl.load(a, mask=inner[None, :] < k - start, other=0)
+            b_tile = tl.load(b, mask=inner[:, None] < k - start, other=0)
+        sums = tl.dot(a_tile, b_tile, sums, input_precision=PRECISION, out_dtype=sums.dtype)
+        a += step * a_column
+        b += step * b_row
+    return sums
+
+
+@triton.jit
+def tiled(
+    a_ptr, b_ptr, c_ptr, m, n, k, a_row, a_column, b_row, b_column, c_row, c_column,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
+    UNITS: tl.constexpr, WHOLE: tl.constexpr, SUMS: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """One tile of c per program, added up in the type ``SUMS``."""
+    n, k = n * UNITS[0], k * UNITS[1]
+    a_row, b_row, b_column, c_row = a_row * UNITS[2], b_row * UNITS[3], b_column * UNITS[4], c_row * UNITS[5]
+    row, column = place(tl.program_id(0), tl.cdiv(m, BLOCK_M), tl.cdiv(n, BLOCK_N), GROUP)
+    rows = row * BLOCK_M + tl.arange(0, BLOCK_M)
+    columns = column * BLOCK_N + tl.arange(0, BLOCK_N)
+    sums = tl.zeros((BLOCK_M, BLOCK_N), SUMS)
+    # Past the edge the first rows and columns are loaded again: cheaper than a mask, and their sums are not stored.
+    sums = product(
+        a_ptr, b_ptr, rows % m, columns % n, 0, k, k, a_row, a_column, b_row, b_column, sums,
+        BLOCK_K, WHOLE, PRECISION,
+    )  # fmt: skip
+    c = c_ptr + rows.to(tl.int64)[:, None] * c_row + columns.to(tl.int64)[None, :] * c_column
+    tl.store(c, sums.to(c_ptr.dtype.element_ty), mask=(rows[:, None] < m) & (columns[None, :] < n))
+
+
+def extents(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[int, int, int]:
+    """m, n and k. Raises ``ValueError`` for shapes that do not multiply."""
+    (m, k), (_, n) = a.shape, b.shape
+    fits = b.shape == (k, n) and c.shape == (m, n)
+    require(fits, f"{tuple(a.shape)} times {tuple(b.shape)} is not {tuple(c.shape)}")
+    return m, n, k
+
+
+def scaled(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """m, n, k and all strides as :func:`tiled` takes them, and its ``UNITS``.
+
+    Triton sees only that an argument is a multiple of 16. Rows of 8 or 24 bytes' worth of packs lie aligned as well,
+    so extents and strides are passed as so many units of up to 16, which the kernel multiplies out.
+    """
+    m, n, k = extents(a, b, c)
+    measured = (n, k, a.stride(0), b.stride(0), b.stride(1), c.stride(0))
+    units = tuple(math.gcd(value, 16) for value in measured)
+    n_, k_, a_row, b_row, b_column, c_row = (v // unit for v, unit in zip(measured, units, strict=True))
+    return (m, n_, k_, a_row, a.stride(1), b_row, b_column, c_row, c.stride(1)), units
+
+
+def sums_type(c: torch.Tensor) -> tl.dtype:
+    """What products are added up in."""
+    return tl.int32 if c.dtype is torch.int32 else tl.float32
+
+
+@triton.jit
+def persistent(
+    a_desc, b_desc, c_desc, c_ptr, m, n, k, c_row, c_column,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
+    B_BY_COLUMNS: tl.constexpr, PARTS: tl.constexpr, SPECIALISE: tl.constexpr, FLATTEN: tl.constexpr,
+    SUMS: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """Tiles of c a grid apart. The tensor memory accelerator loads a and b, and fills with zeros what lies outside."""
+    down, across = tl.cdiv(m, BLOCK_M), tl.cdiv(n, BLOCK_N)
+    for tile in tl.range(
+        tl.program_id(0), down * across, tl.num_programs(0), flatten=FLATTEN, warp_specialize=SPECIALISE
+    ):
+        row, column = place(tile, down, across, GROUP)
+        sums = tl.zeros((BLOCK_M, BLOCK_N), SUMS)
+        for start in range(0, k, BLOCK_K):
+            a_tile = a_desc.load([row * BLOCK_M, start])
+            if B_BY_COLUMNS:
+                b_tile = b_desc.load([column * BLOCK_N, start]).T
+            else:
+                b_tile = b_desc.load([start, column * BLOCK_N])
+            sums = tl.dot(a_tile, b_tile, sums, input_precision=PRECISION, out_dtype=SUMS)
+        # In parts, so that less shared memory is needed on the way out and more is left for the operands.
+        width: tl.constexpr = BLOCK_N // 2
+        if PARTS == 2:
+            left, right = tl.split(tl.permute(tl.reshape(sums, (BLOCK_M, 2, width)), (0, 2, 1)))
+            put(left, row, column * 2, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, width)
+            put(right, row, column * 2 + 1, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, width)
+        else:
+            put(sums, row, column, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N)
+
+
+@triton.jit
+def put(sums, row, column, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
+    """Store a tile, through the descriptor where there is one."""
+    if c_desc is not None:
+        c_desc.store([row * BLOCK_M, column * BLOCK_N], sums.to(c_desc.dtype))
+    else:
+        rows = row * BLOCK_M + tl.arange(0, BLOCK_M)
+        columns = column * BLOCK_N + tl.arange(0, BLOCK_N)
+        c = c_ptr + rows.to(tl.int64)[:, None] * c_row + columns.to(tl.int64)[None, :] * c_column
+        tl.store(c, sums.to(c_ptr.dtype.element_ty), mask=(rows[:, None] < m) & (columns[None, :] < n))
