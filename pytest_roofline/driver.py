@@ -10,11 +10,13 @@ import ctypes
 import struct
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from pytest_roofline import signature
+from pytest_roofline.tensor_map import NBYTES, TensorMap
 
 STATIC_SHARED_BYTES = 48 * 1024  # a kernel must ask for more than this, CUDA C++ programming guide
 
@@ -37,21 +39,24 @@ Extents = tuple[int, int, int]
 
 
 class LoadedKernel:
-    """One kernel on the current GPU, number ``index``: ``raw`` is CuPy's ``RawKernel`` of it.
+    """One kernel on the current GPU, number ``index``: ``raw`` is CuPy's ``RawKernel`` of it, ``image`` its cubin.
 
     Launches from several threads take turns. Raises ``TypeError`` for a parameter that nothing can be passed for.
     """
 
-    def __init__(self, raw: Any, parameters: Sequence[signature.Parameter], index: int) -> None:
+    def __init__(
+        self, raw: Any, parameters: Sequence[signature.Parameter], index: int, image: Path | None = None
+    ) -> None:
         from cupy.cuda import driver
 
         self.index = index
+        self.image = image
         self.raw = raw
         self._call, self._function = driver.launchKernel, raw.kernel.ptr
-        codes = ["Q" if p.pointer else _code(p) for p in parameters]
+        codes = [_code(p) for p in parameters]
         # A bool has no dtype: where one is expected, no argument is plain.
         self._dtypes = tuple(
-            torch_dtype(p) if p.pointer else bool if code == "?" else None
+            torch_dtype(p) if p.pointer else TensorMap if p.tensor_map else bool if code == "?" else None
             for p, code in zip(parameters, codes, strict=True)
         )
         self._layout, offsets = _laid_out(codes)
@@ -74,6 +79,10 @@ class LoadedKernel:
                     if type(value) not in _NUMBERS:
                         return False
                     values.append(value)
+                elif dtype is TensorMap:
+                    if type(value) is not TensorMap or value.get_device() != index:
+                        return False
+                    values.append(value.encoded)
                 elif value.dtype is dtype and value.get_device() == index:
                     values.append(value.data_ptr())
                 else:
@@ -84,8 +93,11 @@ class LoadedKernel:
         return True
 
     def launch(self, grid: Extents, block: Extents, values: Sequence[Any], shared_bytes: int, stream: int) -> None:
-        """Launch with addresses for pointers and numbers for the rest. Raises CuPy's ``CUDADriverError``, and
-        ``struct.error`` or ``OverflowError`` for a number that its parameter cannot hold."""
+        """Launch with addresses for pointers, encoded tensor maps, and numbers for the rest.
+
+        Raises CuPy's ``CUDADriverError``, ``struct.error`` or ``OverflowError`` for a number that its parameter cannot
+        hold.
+        """
         if shared_bytes > self._shared_bytes:
             self.raw.max_dynamic_shared_size_bytes = self._shared_bytes = shared_bytes
         with self._turn:
@@ -120,6 +132,10 @@ def _laid_out(codes: Sequence[str]) -> tuple[struct.Struct, list[int]]:
 
 
 def _code(parameter: signature.Parameter) -> str:
+    if parameter.pointer:
+        return "Q"
+    if parameter.tensor_map:
+        return f"{NBYTES}s"
     name = parameter.c_type.numpy_name
     if name is None:
         signature.scalar(parameter, 0)  # says why not

@@ -44,7 +44,9 @@ class CaseSpec:
     ``module`` is the operation's import name, ``roots`` what must be on ``sys.path`` for it. ``values`` names a class
     of input data and ``seed`` its draw (``checking.values``). ``device`` is torch's name, ``cuda`` or ``cpu``. ``time``
     asks for samples after a passed check, ``count`` for the counts of one execution on a CPU instead of all checks,
-    ``profile`` for one launch inside a profiler's range after a passed check.
+    ``profile`` for one launch inside a profiler's range after a passed check. ``against`` is the root of another
+    version of the project: its kernel and this one are timed in turn on the same buffers, and not checked again.
+    ``slowdown`` delays this one's kernel on the device by that fraction of its time.
     """
 
     case: str
@@ -57,6 +59,8 @@ class CaseSpec:
     effort: str = "default"
     count: bool = False
     profile: bool = False
+    against: str = ""
+    slowdown: float = 0.0
 
     def line(self) -> str:
         """What ``--roofline-case`` takes to run exactly this check again."""
@@ -83,13 +87,17 @@ class Environment:
 
 @dataclass(frozen=True)
 class Telemetry:
-    """State of the GPU right before and after the brackets of one case, from NVML (``None``: not readable)."""
+    """State of the GPU right before and after the brackets of one case, from NVML (``None``: not readable).
+
+    ``clock_mhz`` is the SM clock while the kernel ran, median over the brackets, measured in the stream.
+    """
 
     sm_clock_mhz: tuple[int, int] | None = None
     memory_clock_mhz: tuple[int, int] | None = None
     power_w: tuple[float, float] | None = None
     temperature_c: tuple[int, int] | None = None
     throttle_reasons: tuple[str, ...] = ()
+    clock_mhz: float | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,8 @@ class Timing:
 
     ``samples`` are bracket time / ``launches``. ``gap`` is the calibrated time between two graph nodes, contained in
     every sample, and ``kernel`` the median CUPTI duration of the kernel alone with a flushed L2; both for short kernels
-    only. ``host`` is the host's cost per call of the launcher.
+    only. ``host`` is the host's cost per call of the launcher. ``code`` is a digest of the machine code that ran and of
+    its launch configuration, where all of it is known.
     """
 
     samples: tuple[float, ...]
@@ -111,6 +120,27 @@ class Timing:
     kernel: float | None = None
     host: float | None = None
     linearity: float | None = None  # bracket of all launches / 2 brackets of half; below 1: overhead beside them
+    discarded: int = 0
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    code: str | None = None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An old and a new kernel in turn on the same buffers, in one process.
+
+    ``differences`` are ln(new / old), one per block of four brackets (old new new old, or the mirror image); ``old``
+    and ``new`` are median seconds per execution, ``launches`` executions per bracket. ``old_code`` and ``new_code`` are
+    digests as in :class:`Timing`.
+    """
+
+    differences: tuple[float, ...]
+    old: float
+    new: float
+    launches: int
+    protocol: str
+    old_code: str | None = None
+    new_code: str | None = None
     discarded: int = 0
     telemetry: Telemetry = field(default_factory=Telemetry)
 
@@ -132,6 +162,7 @@ class Evidence:
     environment: Environment | None = None
     counts: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
+    pair: Pair | None = None
 
 
 def to_plain(value: Any) -> Any:

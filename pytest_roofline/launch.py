@@ -24,9 +24,11 @@ from typing import Any
 import torch
 
 from pytest_roofline import signature
+from pytest_roofline.capability import runs_on
 from pytest_roofline.counting import cuda_cpu
 from pytest_roofline.driver import Extents, LoadedKernel, torch_dtype
 from pytest_roofline.nvrtc import compile_kernel
+from pytest_roofline.tensor_map import TensorMap
 
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
 BLOCK_LIMIT = (1024, 1024, 64)
@@ -51,12 +53,14 @@ class Source:
     """A ``.cu`` file, compiled when one of its functions is first launched, once per function and device.
 
     ``options`` go to the compiler (``-DNAME=value``, ``--use_fast_math``). Headers included with quotes are looked up
-    relative to the file.
+    relative to the file. ``arch`` is for a file that one architecture alone can run, such as ``sm_90a``: its
+    instructions have no model on a CPU. Other files are compiled for the GPU at hand.
     """
 
-    def __init__(self, path: Path, options: Sequence[str] = ()) -> None:
+    def __init__(self, path: Path, options: Sequence[str] = (), arch: str = "") -> None:
         self.path = Path(path)
         self.options = tuple(options)
+        self.arch = arch
         self._functions: dict[str, Function] = {}
 
     def function(self, name: str) -> Function:
@@ -137,7 +141,7 @@ class Function:
 
     @functools.cached_property
     def _pointers(self) -> tuple[int, ...]:
-        return tuple(i for i, parameter in enumerate(self.parameters) if parameter.pointer)
+        return tuple(i for i, parameter in enumerate(self.parameters) if parameter.pointer or parameter.tensor_map)
 
     def _gpu(self, args: Sequence[Any]) -> int | None:
         """The GPU that all tensors are on; ``None`` for the CPU. Raises ``ValueError`` for several devices.
@@ -152,8 +156,8 @@ class Function:
             indices = [-1]  # something is no tensor, and will be refused as such
         if indices[0] >= 0 and indices.count(indices[0]) == len(indices):
             return int(indices[0])
-        tensors = [t for t in args if isinstance(t, torch.Tensor)]
-        devices = {t.device for t in tensors if not (max(indices) >= 0 and t.device.type == "cpu" and t.is_pinned())}
+        tensors = [t for t in args if isinstance(t, torch.Tensor | TensorMap)]
+        devices = {t.device for t in tensors if not (max(indices) >= 0 and _page_locked(t))}
         if len(devices) > 1:
             raise ValueError(f"{self}: the tensors are on several devices: {', '.join(sorted(map(str, devices)))}")
         return next((device.index for device in devices if device.type != "cpu"), None)
@@ -162,14 +166,20 @@ class Function:
         recorder = _recorder.get()
         if recorder is not None:
             recorder(self, grid, block, shared_bytes)
+        elif self.source.arch:
+            raise GpuNeeded(f"{self} is written for {self.source.arch}: its instructions have no model on a CPU")
         else:
             self.source.cpu_module.function(self.name)(grid, block, values, shared_bytes)
 
     def _checked(self, args: Sequence[Any]) -> tuple[Any, ...]:
-        """Tensors of the pointers' element types, and numbers as exactly their parameters' C types."""
+        """Tensors of the pointers' element types, tensor maps, and numbers as exactly their parameters' C types."""
         try:
             return tuple(
-                _tensor(parameter, value) if parameter.pointer else signature.scalar(parameter, value)
+                _tensor(parameter, value)
+                if parameter.pointer
+                else _map(parameter, value)
+                if parameter.tensor_map
+                else signature.scalar(parameter, value)
                 for parameter, value in zip(self.parameters, args, strict=True)
             )
         except (TypeError, OverflowError) as error:
@@ -179,18 +189,18 @@ class Function:
         self, index: int, grid: Extents, block: Extents, values: Sequence[Any], shared_bytes: int
     ) -> None:
         self._recent = kernel = self.loaded.get(index) or self._load(index)
-        plain = [v.data_ptr() if isinstance(v, torch.Tensor) else v.item() for v in values]
+        plain = [_by_value(v) for v in values]
         kernel.launch(grid, block, plain, shared_bytes, _stream_handle(index))
 
     def _load(self, index: int) -> LoadedKernel:
         """The kernel for the current device, whose number is ``index``. Raises :class:`nvrtc.CudaCompileError`."""
         source = self.source
         with on_torch_stream(torch.device("cuda", index)) as cupy:
-            arch = f"sm_{cupy.cuda.Device(index).compute_capability}"
+            arch = _architecture(self, f"sm_{cupy.cuda.Device(index).compute_capability}")
             headers = source.fingerprint
             compiled = compile_kernel(source.path, source.text, self.name, source.options, arch, headers)
             raw = cupy.RawModule(path=str(compiled.path)).get_function(compiled.symbol)
-            self.loaded[index] = LoadedKernel(raw, self.parameters, index)
+            self.loaded[index] = LoadedKernel(raw, self.parameters, index, compiled.path)
         return self.loaded[index]
 
 
@@ -214,6 +224,31 @@ def _tensor(parameter: signature.Parameter, value: Any) -> torch.Tensor:
         return value
     got = value.dtype if isinstance(value, torch.Tensor) else type(value).__name__
     raise TypeError(f"parameter {parameter} takes a {wanted} tensor, got {got}")
+
+
+def _page_locked(tensor: torch.Tensor | TensorMap) -> bool:
+    return isinstance(tensor, torch.Tensor) and tensor.device.type == "cpu" and tensor.is_pinned()
+
+
+def _map(parameter: signature.Parameter, value: Any) -> TensorMap:
+    if isinstance(value, TensorMap):
+        return value
+    raise TypeError(f"parameter {parameter} takes a tensor map, got {type(value).__name__}")
+
+
+def _by_value(argument: Any) -> Any:
+    if isinstance(argument, TensorMap):
+        return argument.encoded
+    return argument.data_ptr() if isinstance(argument, torch.Tensor) else argument.item()
+
+
+def _architecture(function: Function, here: str) -> str:
+    """What to compile for on a GPU of architecture ``here``. Raises ``ValueError`` for a file of another one."""
+    wanted = function.source.arch
+    major, minor = int(here[3:-1]), int(here[-1])
+    if wanted and not runs_on(wanted, (major, minor)):
+        raise ValueError(f"{function} is written for {wanted}, and this GPU is {here}")
+    return wanted or here
 
 
 @contextlib.contextmanager

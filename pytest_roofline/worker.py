@@ -10,13 +10,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from pytest_roofline.capability import lacking
 from pytest_roofline.contract import Case
 from pytest_roofline.discovery import load_operation
 from pytest_roofline.evidence import CaseSpec, Evidence, Outcome, from_plain, to_plain
@@ -76,10 +80,90 @@ def run_spawned(spec: CaseSpec, timeout: float = 300.0) -> Evidence:
     for line in reversed(out.splitlines()):
         if line.startswith(_MARK):
             return from_plain(Evidence, json.loads(line[len(_MARK) :]))
-    how = f"exit code {process.returncode}"
-    if process.returncode < 0:
-        how = f"signal {signal.Signals(-process.returncode).name}"
-    return Evidence(spec.case, Outcome.CRASHED, f"the process that ran the case died ({how}):\n{err[-2000:].strip()}")
+    return _died(spec, process.returncode, err)
+
+
+def run_together(
+    specs: Sequence[CaseSpec], timeout: float = 300.0, environment: Mapping[str, str] | None = None
+) -> Iterator[Evidence]:
+    """Run cases one after the other in one fresh process; each one's evidence comes as soon as it is there.
+
+    A case that kills the process or takes longer than ``timeout`` seconds is ``CRASHED`` or ``HUNG``, and the cases
+    after it run in another process. ``environment`` adds to this process's.
+    """
+    left = list(specs)
+    while left:
+        with _Batch(left, environment or {}) as batch:
+            for spec in list(left):
+                evidence = batch.next(spec, timeout)
+                left.remove(spec)
+                yield evidence
+                if evidence.outcome in (Outcome.CRASHED, Outcome.HUNG):
+                    break
+
+
+class _Batch:
+    """A process that works through several orders."""
+
+    def __init__(self, specs: Sequence[CaseSpec], environment: Mapping[str, str]) -> None:
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  (closed by __exit__)
+        path = os.pathsep.join([*specs[0].roots, *filter(None, sys.path)])
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "pytest_roofline.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=dict(os.environ, PYTHONPATH=path, **environment),
+            text=True,
+            start_new_session=True,
+        )
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it died at once; next() says so
+            self._process.stdin.write(json.dumps([to_plain(spec) for spec in specs]))
+            self._process.stdin.close()
+
+    def __enter__(self) -> _Batch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._process.wait(timeout=0 if sys.exc_info()[0] else 10)
+        except subprocess.TimeoutExpired:
+            self._kill()
+        self._errors.close()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.startswith(_MARK):
+                self._lines.put(line[len(_MARK) :])
+        self._lines.put(None)
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def next(self, spec: CaseSpec, timeout: float) -> Evidence:
+        """The evidence of the next case, which is that of ``spec``."""
+        try:
+            line = self._lines.get(timeout=timeout)
+        except queue.Empty:
+            self._kill()
+            return Evidence(spec.case, Outcome.HUNG, f"the case did not end within {timeout:g} s and was killed")
+        if line is not None:
+            return from_plain(Evidence, json.loads(line))
+        self._process.wait()
+        self._errors.seek(0)
+        return _died(spec, self._process.returncode, self._errors.read())
+
+
+def _died(spec: CaseSpec, code: int, errors: str) -> Evidence:
+    how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    detail = f"the process that ran the case died ({how}):\n{errors[-2000:].strip()}"
+    return Evidence(spec.case, Outcome.CRASHED, detail)
 
 
 def _load_case(spec: CaseSpec) -> Case:
@@ -92,11 +176,17 @@ def _load_case(spec: CaseSpec) -> Case:
 def _run(case: Case, spec: CaseSpec) -> Evidence:
     from pytest_roofline.checking.check import WrongResultError, check
 
+    if spec.count and case.kernel.capability:
+        return _uncounted(spec)
     launcher = _ready(case, spec.device)
     try:
         with _one_thread() if spec.device == "cpu" else contextlib.nullcontext():
             if spec.count:
                 return _count(case, launcher, spec)
+            if spec.against:
+                from pytest_roofline.timing.paired_case import time_pair
+
+                return time_pair(case, launcher, spec)
             worst = check(case, launcher, spec.device, spec.values, spec.seed)
         if spec.profile:
             _profile(case, launcher, spec)
@@ -107,6 +197,14 @@ def _run(case: Case, spec: CaseSpec) -> Evidence:
     except WrongResultError as problem:
         return Evidence(spec.case, Outcome.WRONG, str(problem))
     return Evidence(spec.case, Outcome.OK, worst=worst)
+
+
+def _uncounted(spec: CaseSpec) -> Evidence:
+    """Of what no CPU has a model of, nothing is counted; what it compiles to is."""
+    from pytest_roofline.counting.counts import CaseCounts
+    from pytest_roofline.counting.counts import to_plain as plain
+
+    return Evidence(spec.case, Outcome.OK, counts=plain(CaseCounts(), places=True))
 
 
 def _count(case: Case, launcher: Callable[..., None], spec: CaseSpec) -> Evidence:
@@ -141,12 +239,23 @@ def _ready(case: Case, device: str) -> Callable[..., None]:
     """The case's launcher, with whatever its backend needs on this device switched on."""
     from pytest_roofline.checking.check import load_launcher
 
+    missing = lacking(case.kernel.capability, _compute_capability(device) if case.kernel.capability else None)
+    if missing:
+        raise UnavailableError(missing)
     backend = case.kernel.backend
     if device == "cpu" and backend == "triton":
         _enable_interpreter()
     if device == "cpu" and backend == "cupy":
         raise UnavailableError("CuPy arrays live on a GPU")
     return load_launcher(case.kernel.launcher)
+
+
+def _compute_capability(device: str) -> tuple[int, int] | None:
+    if device == "cpu":
+        return None
+    import torch
+
+    return torch.cuda.get_device_capability()
 
 
 def _enable_interpreter() -> None:
@@ -188,9 +297,10 @@ def _context_is_lost() -> bool:
 
 
 def main() -> int:
-    """Entry of a spawned worker."""
-    spec = from_plain(CaseSpec, json.loads(sys.stdin.read()))
-    print(_MARK + json.dumps(to_plain(run(spec))), flush=True)
+    """Entry of a spawned worker: one order, or a list of them."""
+    orders = json.loads(sys.stdin.read())
+    for order in orders if isinstance(orders, list) else [orders]:
+        print(_MARK + json.dumps(to_plain(run(from_plain(CaseSpec, order)))), flush=True)
     close()
     return 0
 

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pytest_roofline.timing.capture import Graph
 from pytest_roofline.timing.errors import HoldExpired
@@ -29,6 +30,8 @@ class Tools:
         self._nothing = source.function("do_nothing")
         self.fill = source.function("calibrate_fill")
         self.scale = source.function("calibrate_scale")
+        self._spin = source.function("spin")
+        self._clocks = Clocks(source.function("read_clocks"))
         self._words = torch.zeros(FLUSH_OVER_L2 * l2_bytes // 4, dtype=torch.int32, device="cuda")
         self._flags = torch.zeros(2, dtype=torch.int32).pin_memory()  # released by the host, given up by the device
         self._blocks = 8 * torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
@@ -46,11 +49,21 @@ class Tools:
         self.flush(0.0)
         self.fill((1,), (1,), (y, 0.0, 0))
         self.scale((1,), (1,), (y, y, 0.0, 0))
+        self.spin(0)
+        self._clocks.read(0)
         torch.cuda.synchronize()
 
     def nothing(self) -> None:
         """Launch an empty kernel."""
         self._nothing((1,), (1,), ())
+
+    def spin(self, cycles: int) -> None:
+        """Launch a kernel that lasts so many cycles of the SM clock, and a launch's own time."""
+        self._spin((1,), (1,), (cycles,))
+
+    def clock(self) -> float | None:
+        """The SM clock in Hz during the last bracket; ``None`` where it cannot be told."""
+        return self._clocks.hertz()
 
     def flush(self, dirty: float) -> None:
         """Fill L2 with lines of a buffer that nobody else uses, a share ``dirty`` (0 to 1) of them modified."""
@@ -81,9 +94,11 @@ class Tools:
     def seconds(self, enqueue: Step) -> float:
         """GPU time of what ``enqueue`` puts on the stream. Raises :class:`HoldExpired`."""
         with self.held():
+            self._clocks.read(0)
             self._start.record()
             enqueue()
             self._end.record()
+            self._clocks.read(1)
         return float(self._start.elapsed_time(self._end)) * 1e-3
 
     def seconds_unheld(self, enqueue: Step) -> float:
@@ -96,6 +111,33 @@ class Tools:
         self._end.record()
         torch.cuda.synchronize()
         return float(self._start.elapsed_time(self._end)) * 1e-3
+
+
+class Clocks:
+    """Cycle counters and times of a few SMs, read in the stream before and after a bracket."""
+
+    BLOCKS = 16  # few, so that reading disturbs nothing; they land on the same SMs each time, all of one clock domain
+    MOST_SMS = 1 << 10
+
+    def __init__(self, kernel: Any) -> None:
+        import torch
+
+        self._kernel = kernel
+        self._words = torch.zeros((2, self.MOST_SMS, 2), dtype=torch.int64).pin_memory()
+        self._addresses = [row.data_ptr() for row in self._words]
+
+    def read(self, which: int) -> None:
+        """Launch a reading: 0 before a bracket, 1 after it."""
+        self._kernel((self.BLOCKS,), (1,), (self._addresses[which],))
+
+    def hertz(self) -> float | None:
+        """Cycles per second between the two last readings, once the device has made them."""
+        before, after = self._words.numpy()
+        both = (before[:, 1] > 0) & (after[:, 1] > before[:, 1])
+        if not both.any():
+            return None
+        cycles, nanoseconds = (after - before)[both].T
+        return float(sorted(cycles / nanoseconds)[len(cycles) // 2]) * 1e9
 
 
 @dataclass(frozen=True)

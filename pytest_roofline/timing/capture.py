@@ -13,13 +13,16 @@ Call = Callable[[], object]
 
 
 class Graph(Protocol):
-    """Captured work. ``replay`` enqueues it on torch's current stream."""
+    """Captured work. ``replay`` enqueues it on torch's current stream; ``address`` is the driver's handle of it."""
 
     def replay(self) -> None: ...
 
+    @property
+    def address(self) -> int: ...
 
-def capture(calls: Sequence[Call], launches: int, *, may_allocate: bool = False) -> Graph:
-    """A CUDA graph of ``launches`` launches, rotating over ``calls``.
+
+def capture(calls: Sequence[Call], launches: int, *, may_allocate: bool = False, tail: Call | None = None) -> Graph:
+    """A CUDA graph of ``launches`` launches, rotating over ``calls``, and of ``tail`` behind them.
 
     Raises :class:`NotCapturable` when a launcher synchronises or otherwise cannot be captured, and
     :class:`AllocatedWhileTimed` when it allocates GPU memory although it must not. The context stays usable.
@@ -29,7 +32,8 @@ def capture(calls: Sequence[Call], launches: int, *, may_allocate: bool = False)
     torch.cuda.synchronize()
     try:
         with torch.cuda.stream(_side_stream(torch.cuda.current_device())):
-            graph, allocated = _captured(calls, launches, _private_pools if may_allocate else contextlib.nullcontext)
+            in_turn = [calls[i % len(calls)] for i in range(launches)] + ([tail] if tail else [])
+            graph, allocated = _captured(in_turn, _private_pools if may_allocate else contextlib.nullcontext)
     except Exception as error:
         raise NotCapturable(
             f"the launcher cannot be captured into a CUDA graph ({error}): it must only enqueue work on the current "
@@ -43,7 +47,7 @@ def capture(calls: Sequence[Call], launches: int, *, may_allocate: bool = False)
 
 
 def _captured(
-    calls: Sequence[Call], launches: int, memory: Callable[[], contextlib.AbstractContextManager[Any]]
+    in_turn: Sequence[Call], memory: Callable[[], contextlib.AbstractContextManager[Any]]
 ) -> tuple[Graph, int]:
     """The graph, and how often memory was allocated meanwhile.
 
@@ -62,8 +66,8 @@ def _captured(
         stream.begin_capture(cupy.cuda.runtime.streamCaptureModeRelaxed)
         try:
             with memory() as pools, _counting_allocations() as allocations:
-                for i in range(launches):
-                    calls[i % len(calls)]()
+                for call in in_turn:
+                    call()
                 allocated = allocations()
         except BaseException:
             with contextlib.suppress(cupy.cuda.runtime.CUDARuntimeError):
@@ -77,6 +81,10 @@ class _Captured:
         self._graph = graph
         self._device = device
         self._pools = pools  # scratch memory of a library routine must not be given to anybody else before a replay
+
+    @property
+    def address(self) -> int:
+        return int(self._graph.graph)
 
     def replay(self) -> None:
         from pytest_roofline.launch import torch_stream

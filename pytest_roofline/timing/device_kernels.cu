@@ -33,6 +33,23 @@ extern "C" __global__ void flush_l2(int* x, long long n, int dirty) {
 
 extern "C" __global__ void do_nothing() {}
 
+// Extra work of a known length, to plant a slowdown: one thread lets so many cycles of the SM clock pass.
+extern "C" __global__ void spin(long long cycles) {
+  const long long start = clock64();
+  while (clock64() - start < cycles) {
+  }
+}
+
+// What the SM that a block runs on says: its cycle counter and the time, as two words at its number. A second reading
+// on the same SM gives the clock in between. The words lie in pinned host memory.
+extern "C" __global__ void read_clocks(unsigned long long address) {
+  unsigned int sm;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  volatile long long* words = reinterpret_cast<volatile long long*>(address);
+  words[2 * sm] = clock64();
+  words[2 * sm + 1] = (long long)nanoseconds();
+}
+
 // Two plain kernels to calibrate the gap between graph nodes on; no operation of a suite is built from them.
 extern "C" __global__ void calibrate_fill(float* y, float value, long long n) {
   const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;

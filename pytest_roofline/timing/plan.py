@@ -12,6 +12,9 @@ WARM_UP_SECONDS = 50e-3
 BUDGET_SECONDS = {"quick": 0.05, "default": 0.3, "full": 1.5}  # GPU time of all brackets of one case
 MOST_BRACKETS = {"quick": 20, "default": 100, "full": 400}
 FEWEST_BRACKETS = {"quick": 5, "default": 10, "full": 30}
+PAIR_SECONDS = {"quick": 0.05, "default": 0.15, "full": 0.6}  # the same of all blocks of one pair in one process
+MOST_BLOCKS = {"quick": 10, "default": 25, "full": 100}
+FEWEST_BLOCKS = 4
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,12 @@ def plan(estimate: float, effort: str) -> Plan:
     brackets = max(FEWEST_BRACKETS[effort], min(MOST_BRACKETS[effort], affordable))
     warm_ups = max(1, math.ceil(WARM_UP_SECONDS / max(bracket, BRACKET_SECONDS)))
     return Plan(launches, brackets, warm_ups)
+
+
+def blocks(bracket: float, effort: str) -> int:
+    """How many blocks of four brackets of about ``bracket`` seconds a pair gets in one process."""
+    affordable = int(PAIR_SECONDS[effort] / (4 * max(bracket, BRACKET_SECONDS)))
+    return max(FEWEST_BLOCKS, min(MOST_BLOCKS[effort], affordable))
 
 
 def copies(footprint: int, l2_bytes: int, launches: int, free_bytes: int) -> int:

@@ -7,15 +7,18 @@ import gc
 import itertools
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_roofline.contract import Protocol
 from pytest_roofline.evidence import Timing
 from pytest_roofline.timing.bracket import Bracket, Step, Tools
 from pytest_roofline.timing.calibration import Comparison, Overhead, ends, overhead
 from pytest_roofline.timing.capture import capture
+from pytest_roofline.timing.code import code_of
 from pytest_roofline.timing.collect import collect
 from pytest_roofline.timing.cupti import BURST, Execution, detach, typical_execution
+from pytest_roofline.timing.delay import Delay, calibrate
+from pytest_roofline.timing.delay import tail as delaying
 from pytest_roofline.timing.errors import HoldExpired, NotCapturable, TimingUnavailable
 from pytest_roofline.timing.hostcost import completion_seconds, submission_seconds, submissions
 from pytest_roofline.timing.plan import Plan, copies, plan
@@ -26,19 +29,24 @@ _FLOOR_LAUNCHES = 256
 _FLOOR_TOLERANCE = 0.1
 _CALIBRATION_ELEMENTS = tuple(1 << k for k in range(10, 17, 2))
 _CALIBRATION_SETS = 128
-_GRAPHED = (Protocol.GRAPH_COLD, Protocol.GRAPH_HOT)
 
 Call = Callable[[], object]
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is timed: one closure per rotated argument set, and what precedes each bracket."""
+    """What is timed: one closure per rotated argument set, what precedes a bracket, and what delays it (``tail``)."""
 
     calls: Sequence[Call]
     flush: Step | None = None
     restore: Step | None = None
     may_allocate: bool = False
+    tail: Step | None = None
+
+
+def graphed(protocol: Protocol) -> bool:
+    """Whether a protocol times CUDA graphs."""
+    return protocol in (Protocol.GRAPH_COLD, Protocol.GRAPH_HOT)
 
 
 class Session:
@@ -51,6 +59,7 @@ class Session:
         self.l2_bytes: int = properties.L2_cache_size
         self.monitor: Monitor = open_monitor(str(properties.uuid))
         self.tools = Tools(self.l2_bytes)
+        self.clocks: list[float] = []  # SM clock of every bracket since a case began
 
     @functools.cached_property
     def tick(self) -> float:
@@ -84,11 +93,16 @@ class Session:
         outside = ends(one, _FLOOR_LAUNCHES * self.launch_floor, _FLOOR_LAUNCHES)
         return overhead(outside, self.comparisons)
 
+    @functools.cached_property
+    def delay(self) -> Delay:
+        """What a planted slowdown costs beside its length."""
+        return calibrate(self.tools)
+
     def estimate(self, call: Call, protocol: Protocol = Protocol.GRAPH_COLD) -> float:
         """Rough seconds of one execution, cold where the protocol is; also compiles what is not compiled yet."""
         for _ in range(2):
             call()
-        if protocol not in _GRAPHED:
+        if not graphed(protocol):
             return min(self._clock(protocol)(call) for _ in range(3))
         readings = []
         for _ in range(3):
@@ -124,27 +138,30 @@ class Session:
         effort: str = "default",
         may_allocate: bool = False,
         estimate: float | None = None,
+        slowdown: float = 0.0,
     ) -> Timing:
         """Samples of a complete operation.
 
         ``calls`` launch it on torch's current stream, one per rotated argument set; ``dirty`` is the share of the bytes
         it touches that it writes; ``restore`` re-initialises what it updates, outside the brackets; ``estimate`` is
-        what :meth:`copies` was asked with, so that no bracket holds more launches than it was told. Raises
-        :class:`Throttled`, :class:`NotCapturable` or :class:`AllocatedWhileTimed`.
+        what :meth:`copies` was asked with, so that no bracket holds more launches than it was told. ``slowdown`` delays
+        every bracket by that fraction. Raises :class:`Throttled`, :class:`NotCapturable`,
+        :class:`AllocatedWhileTimed` or :class:`delay.DelayTooShort`.
         """
-        graphed, cold = protocol in _GRAPHED, protocol is Protocol.GRAPH_COLD
+        in_graph, cold = graphed(protocol), protocol is Protocol.GRAPH_COLD
         self._follow()
         flush = functools.partial(self.tools.flush, dirty) if cold else None
         job = Job(calls, flush, restore, may_allocate)
         todo = plan(self.estimate(calls[0], protocol) if estimate is None else estimate, effort)
-        todo = todo if graphed else Plan(1, todo.brackets, todo.warm_ups)
-        take = self._taker(job, todo, protocol)
+        todo = todo if in_graph else Plan(1, todo.brackets, todo.warm_ups)
+        take = self.taker(self.slowed(job, todo, slowdown) if slowdown else job, todo, protocol)
         with watching(self.monitor) as state:
             found = collect(take, todo.brackets, self.monitor.throttled)
         typical = statistics.median(found.samples)
-        if graphed and typical < self.launch_floor / 2:
+        telemetry = replace(state(), clock_mhz=self.clock_mhz() if in_graph else None)
+        if in_graph and typical < self.launch_floor / 2:
             raise NotCapturable("the graph is empty: the launcher does not enqueue its work on torch's current stream")
-        short = graphed and typical < SHORT_SECONDS
+        short = in_graph and typical < SHORT_SECONDS
         return Timing(
             samples=found.samples,
             launches=todo.launches,
@@ -155,10 +172,23 @@ class Session:
             gap=self.overhead.gap(todo.launches) if short else None,
             kernel=self.kernel(job) if short else None,
             host=submission_seconds(calls[0], submissions(typical)),
-            linearity=self._linearity(job, todo) if graphed and todo.launches > 1 else None,
+            linearity=self._linearity(job, todo) if in_graph and todo.launches > 1 else None,
             discarded=found.discarded,
-            telemetry=state(),
+            telemetry=telemetry,
+            code=code_of(calls[0], lambda: capture(calls[:1], 1, may_allocate=may_allocate)) if in_graph else None,
         )
+
+    def slowed(self, job: Job, todo: Plan, fraction: float) -> Job:
+        """The job with work behind its launches that makes a bracket longer by ``fraction``.
+
+        Raises :class:`delay.DelayTooShort`.
+        """
+        plain = self._typical(job, Plan(todo.launches, 9, max(1, todo.warm_ups // 4))) * todo.launches
+        return replace(job, tail=delaying(self.tools, self.delay, fraction * plain))
+
+    def clock_mhz(self) -> float | None:
+        """Median SM clock of the brackets since the last :meth:`taker`."""
+        return statistics.median(self.clocks) * 1e-6 if self.clocks else None
 
     def kernel(self, job: Job) -> float | None:
         """Seconds of one execution's kernels from CUPTI, the calibrated step added between two of them; ``None`` where
@@ -182,12 +212,13 @@ class Session:
             for name in ("launch_floor", "comparisons", "overhead"):
                 self.__dict__.pop(name, None)
 
-    def _taker(self, job: Job, todo: Plan, protocol: Protocol) -> Callable[[], float]:
+    def taker(self, job: Job, todo: Plan, protocol: Protocol) -> Callable[[], float]:
         """A function that takes one sample, in seconds per launch; the GPU is warm when it is returned."""
-        if protocol in _GRAPHED:
+        if graphed(protocol):
             bracket = self._bracket(job, todo.launches)
             bracket.warm_up(todo.warm_ups)
-            return lambda: bracket.seconds() / todo.launches
+            self.clocks.clear()
+            return lambda: self._sample(bracket) / todo.launches
         rotation = itertools.cycle(job.calls)
 
         def restored() -> Call:
@@ -200,9 +231,16 @@ class Session:
             clock(restored())
         return lambda: clock(restored())
 
+    def _sample(self, bracket: Bracket) -> float:
+        seconds = bracket.seconds()
+        clock = self.tools.clock()
+        if clock is not None:
+            self.clocks.append(clock)
+        return seconds
+
     def _bracket(self, job: Job, launches: int) -> Bracket:
         job.calls[0]()  # compiled before the capture
-        graph = capture(job.calls, launches, may_allocate=job.may_allocate)
+        graph = capture(job.calls, launches, may_allocate=job.may_allocate, tail=job.tail)
         return Bracket(self.tools, graph, job.flush, job.restore)
 
     def _typical(self, job: Job, todo: Plan) -> float:

@@ -37,16 +37,22 @@ def time_case(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
             [copy.call for copy in copies],
             dirty=dirty_share(first),
             protocol=case.operation.protocol,
-            restore=_restorer(copies),
+            restore=restorer(copies),
             effort=spec.effort,
             may_allocate=case.kernel.peer,  # a library routine may take scratch memory from its pool
             estimate=estimate,
+            slowdown=spec.slowdown,
         )
     except (timing.Throttled, timing.HoldExpired) as state:
-        reason = Reason.THROTTLED if isinstance(state, timing.Throttled) else Reason.HOST_STALLED
-        return Evidence(str(case), Outcome.INVALID, str(state), environment=timing.environment(), reason=reason.value)
+        return unusable(case, state)
     _still_right(copies, expectation)
     return Evidence(case=str(case), outcome=Outcome.OK, timing=found, environment=timing.environment())
+
+
+def unusable(case: Case, state: Exception) -> Evidence:
+    """The evidence of a case whose every measurement was spoilt by the machine."""
+    reason = Reason.THROTTLED if isinstance(state, timing.Throttled) else Reason.HOST_STALLED
+    return Evidence(str(case), Outcome.INVALID, str(state), environment=timing.environment(), reason=reason.value)
 
 
 def another(first: Prepared, device: str) -> Prepared:
@@ -61,7 +67,7 @@ def another(first: Prepared, device: str) -> Prepared:
     return Prepared(case, first.launcher, buffers, workspaces(case, device), first.initial)
 
 
-def _restorer(copies: list[Prepared]) -> Callable[[], None] | None:
+def restorer(copies: list[Prepared]) -> Callable[[], None] | None:
     """Brings INOUT arguments back between brackets, so that values never drift; ``None`` where nothing can drift."""
     if all(a.role is not Role.INOUT for a in copies[0].case.operation.arguments):
         return None

@@ -1,0 +1,114 @@
+"""Time one case beside the same case of another version of the project, on the same buffers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+
+from pytest_roofline import timing
+from pytest_roofline.against import OldTree
+from pytest_roofline.checking.buffers import workspaces
+from pytest_roofline.checking.check import Launcher, Prepared, load_launcher, prepare
+from pytest_roofline.contract import Case, Protocol
+from pytest_roofline.discovery import load_operation
+from pytest_roofline.evidence import CaseSpec, Evidence, Outcome
+from pytest_roofline.timing import pairing
+from pytest_roofline.timing.session import Job
+from pytest_roofline.timing.timed_case import another, dirty_share, restorer, unusable
+from pytest_roofline.verdict import Reason
+
+
+class NoOldKernel(LookupError):  # noqa: N818  (what the other version lacks, not a mistake)
+    """The other version has no such case, or one that takes other arguments."""
+
+
+def time_pair(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
+    """Blocks of ``case`` beside the kernel of the same id below ``spec.against``.
+
+    Both launch on the same arguments; each has the workspace, options and scalars of its own version. Evidence without
+    a pair says in ``reason`` why there is none: no such kernel, one that does not run, a throttled GPU. Nothing is
+    checked here: the run that asks has checked and timed this case, and an old kernel need not be right to be slower.
+    """
+    try:
+        session = timing.open_session()
+    except timing.TimingUnavailable as state:
+        return Evidence(case=str(case), outcome=Outcome.UNAVAILABLE, detail=str(state))
+    protocol = case.operation.protocol
+    first = prepare(case, launcher, spec.device, spec.values, spec.seed)
+    try:
+        old_case, old_launcher = old_kernel(case, spec)
+        old = _beside(first, old_case, old_launcher, spec.device)
+        session.estimate(old.call, protocol)  # compiles it, and shows whether it runs
+    except NoOldKernel as missing:
+        return Evidence(str(case), Outcome.INVALID, str(missing), reason=Reason.NO_OLD_KERNEL.value)
+    except Exception as error:  # whatever the old version raises is its own failure
+        detail = f"the old kernel does not run: {type(error).__name__}: {error}"
+        return Evidence(str(case), Outcome.INVALID, detail, reason=Reason.OLD_FAILS.value)
+    estimate = session.estimate(first.call, protocol)
+    wanted = session.copies(first.footprint, estimate) if protocol is Protocol.GRAPH_COLD else 1
+    news = [first, *(another(first, spec.device) for _ in range(wanted - 1))]
+    olds = [old, *(_beside(copy, old_case, old_launcher, spec.device) for copy in news[1:])]
+    for copy in (*news, *olds):
+        copy.reset()
+    try:
+        pair = pairing.measure(
+            session,
+            _job(session, olds, case),
+            _job(session, news, case),
+            protocol=protocol,
+            effort=spec.effort,
+            estimate=estimate,
+            slowdown=spec.slowdown,
+        )
+    except (timing.Throttled, timing.HoldExpired) as state:
+        return unusable(case, state)
+    return Evidence(str(case), Outcome.OK, environment=timing.environment(), pair=pair)
+
+
+def old_kernel(case: Case, spec: CaseSpec) -> tuple[Case, Launcher]:
+    """The case of the same id in the tree ``spec.against``, and its launcher.
+
+    Raises :class:`NoOldKernel`, or what importing the old files raises.
+    """
+    tree = _tree(spec.against)
+    try:
+        operation = load_operation(tree.renamed(spec.module))
+        found = operation.case(case.id)
+    except ModuleNotFoundError as error:
+        if error.name != tree.renamed(spec.module):
+            raise
+        raise NoOldKernel(f"the other version has no operation {case.operation.name}") from error
+    except ValueError as error:
+        raise NoOldKernel(f"the other version has no such case: {error}") from error
+    if found.kernel.rejection(found.shape, found.dtype) is not None:
+        raise NoOldKernel("the other version's kernel rejects this shape")
+    if _layout(found) != _layout(case):
+        raise NoOldKernel("the other version's operation takes other arguments")
+    module, _, name = found.kernel.launcher.partition(":")
+    return found, load_launcher(f"{tree.renamed(module)}:{name}")
+
+
+@functools.cache
+def _tree(root: str) -> OldTree:
+    """One tree per process: modules are loaded once."""
+    return OldTree(Path(root)).install()
+
+
+def _layout(case: Case) -> Sequence[object]:
+    return [
+        (a.name, a.role.value, a.extents(case.shape.dims), a.element(case.dtype).name, a.host, a.shifted, a.pitched)
+        for a in case.operation.arguments
+    ]
+
+
+def _beside(new: Prepared, old_case: Case, launcher: Launcher, device: str) -> Prepared:
+    """The old case on the new one's arguments, with a workspace of its own."""
+    return Prepared(old_case, launcher, new.buffers, workspaces(old_case, device), new.initial)
+
+
+def _job(session: timing.Session, copies: list[Prepared], case: Case) -> Job:
+    cold = case.operation.protocol is Protocol.GRAPH_COLD
+    flush = functools.partial(session.tools.flush, dirty_share(copies[0])) if cold else None
+    calls = [copy.call for copy in copies]
+    return Job(calls, flush, restorer(copies), may_allocate=case.kernel.peer)

@@ -1,0 +1,79 @@
+"""An old and a new kernel in turn, on the same buffers: blocks of four brackets, ``old new new old`` or the mirror.
+
+A drift of clocks or temperature that is linear over a block cancels in it, and so does whatever the process, its memory
+and the machine have in common for both.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log
+
+from pytest_roofline.contract import Protocol
+from pytest_roofline.evidence import Pair
+from pytest_roofline.timing import code
+from pytest_roofline.timing.capture import capture
+from pytest_roofline.timing.collect import collect
+from pytest_roofline.timing.plan import Plan, blocks, plan
+from pytest_roofline.timing.session import Job, Session, graphed
+from pytest_roofline.timing.telemetry import watching
+
+Take = Callable[[], float]
+
+
+@dataclass
+class Turns:
+    """Takes blocks; ``old`` and ``new`` give the seconds of one bracket per execution."""
+
+    old: Take
+    new: Take
+    rng: random.Random
+    readings: tuple[list[float], list[float]]
+
+    def block(self) -> float:
+        """ln(new / old) of one block."""
+        mirrored = self.rng.random() < 0.5
+        first, second = (self.new, self.old) if mirrored else (self.old, self.new)
+        a, b, c, d = first(), second(), second(), first()
+        outer, inner = [a, d], [b, c]
+        old, new = (inner, outer) if mirrored else (outer, inner)
+        self.readings[0].extend(old)
+        self.readings[1].extend(new)
+        return sum(map(log, new)) / 2 - sum(map(log, old)) / 2
+
+
+def measure(
+    session: Session, old: Job, new: Job, *, protocol: Protocol, effort: str, estimate: float, slowdown: float = 0.0
+) -> Pair:
+    """Blocks of two jobs on the same arguments, ``new`` delayed by the fraction ``slowdown`` of its time.
+
+    Raises what :meth:`Session.measure` raises.
+    """
+    todo = plan(estimate, effort)
+    todo = todo if graphed(protocol) else Plan(1, todo.brackets, todo.warm_ups)
+    wanted = blocks(todo.launches * estimate, effort)
+    if slowdown:
+        new = session.slowed(new, todo, slowdown)
+    warm = Plan(todo.launches, todo.brackets, max(1, todo.warm_ups // 2))
+    turns = Turns(session.taker(old, warm, protocol), session.taker(new, warm, protocol), random.Random(), ([], []))
+    with watching(session.monitor) as state:
+        found = collect(turns.block, wanted, session.monitor.throttled)
+    return Pair(
+        differences=found.samples,
+        old=statistics.median(turns.readings[0]),
+        new=statistics.median(turns.readings[1]),
+        launches=todo.launches,
+        protocol=protocol.value,
+        old_code=code_of(old) if graphed(protocol) else None,
+        new_code=code_of(new) if graphed(protocol) else None,
+        discarded=found.discarded,
+        telemetry=state(),
+    )
+
+
+def code_of(job: Job) -> str | None:
+    """The digest of what one execution of a job runs."""
+    return code.code_of(job.calls[0], lambda: capture(job.calls[:1], 1, may_allocate=job.may_allocate))
