@@ -1,22 +1,85 @@
 """c[m, n] = a[m, k] b[k, n] on the tensor cores, in CUDA C++, for any strides."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from pytest_roofline.launch import Source, c_type, ceil_div, require
+from pytest_roofline.launch import Source, c_type, ceil_div, misalignment, require
 
 _HERE = Path(__file__).parent
 MMA_SIMPLE = Source(_HERE / "mma_simple.cu")
+TILED = Source(_HERE / "tiled.cu")
+PIPELINED = Source(_HERE / "pipelined.cu")
+TUNED = Source(_HERE / "tuned.cu")
+
+CHUNK = 16  # bytes of the widest access
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """Results of a block and of a warp, bytes of a tile along k, tiles in shared memory."""
+
+    rows: int
+    columns: int
+    warp_rows: int
+    warp_columns: int
+    line_bytes: int
+    stages: int
+
+    @property
+    def threads(self) -> int:
+        return self.rows // self.warp_rows * (self.columns // self.warp_columns) * 32
+
+    @property
+    def shared_bytes(self) -> int:
+        return self.stages * (self.rows + self.columns) * self.line_bytes
+
+
+RUNG = Tiling(128, 128, 64, 32, 64, 4)  # of tiled and pipelined, as in their files
+LARGE = Tiling(128, 256, 64, 64, 64, 4)
+GROUP = 16  # rows of tiles that are walked column by column
 
 
 def mma_simple(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """16 x 8 results per warp, operands gathered from device memory. Raises ``ValueError`` for shapes that do not
     multiply."""
-    m, n, k = _extents(a, b, c)
-    arguments = (a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride())
+    m, n, _ = _extents(a, b, c)
     function = MMA_SIMPLE.function(f"matmul_tensor_mma_simple<{c_type(a)}, {c_type(c)}>")
-    function((ceil_div(m, 16) * ceil_div(n, 32),), (128,), arguments)
+    function((ceil_div(m, 16) * ceil_div(n, 32),), (128,), _arguments(a, b, c))
+
+
+def tiled(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """Tiles of 128 x 128 in shared memory. Raises ``ValueError`` for shapes that do not multiply."""
+    m, n, _ = _extents(a, b, c)
+    function = TILED.function(f"matmul_tensor_tiled<{c_type(a)}, {c_type(c)}, {_access(a, b)}>")
+    function((ceil_div(m, RUNG.rows) * ceil_div(n, RUNG.columns),), (RUNG.threads,), _arguments(a, b, c))
+
+
+def pipelined(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """As ``tiled`` with four tiles on their way. Raises ``ValueError`` for shapes that do not multiply."""
+    m, n, _ = _extents(a, b, c)
+    function = PIPELINED.function(f"matmul_tensor_pipelined<{c_type(a)}, {c_type(c)}, {_access(a, b)}>")
+    grid = (ceil_div(m, RUNG.rows) * ceil_div(n, RUNG.columns),)
+    function(grid, (RUNG.threads,), _arguments(a, b, c), RUNG.shared_bytes)
+
+
+def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """Tiles of 128 x 256, grouped blocks, results through shared memory. Raises ``ValueError`` for shapes that do not
+    multiply."""
+    launch_tuned(a, b, c, LARGE, GROUP)
+
+
+def launch_tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, tiling: Tiling, group: int) -> None:
+    """``tuned`` with another tiling. Raises ``ValueError`` for shapes that do not multiply."""
+    m, n, _ = _extents(a, b, c)
+    t = tiling
+    parts = f"{t.rows}, {t.columns}, {t.warp_rows}, {t.warp_columns}, {t.line_bytes}, {t.stages}"
+    function = TUNED.function(f"matmul_tensor_tuned<{c_type(a)}, {c_type(c)}, {parts}, {_access(a, b)}>")
+    arguments = (*_arguments(a, b, c), group, _aligned(c))
+    function((ceil_div(m, t.rows) * ceil_div(n, t.columns),), (t.threads,), arguments, t.shared_bytes)
 
 
 def _extents(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[int, int, int]:
@@ -24,3 +87,23 @@ def _extents(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[int, in
     fits = b.shape == (k, n) and c.shape == (m, n)
     require(fits, f"{tuple(a.shape)} times {tuple(b.shape)} is not {tuple(c.shape)}")
     return m, n, k
+
+
+def _arguments(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tensor | int, ...]:
+    return (a, b, c, a.shape[0], b.shape[1], a.shape[1], *a.stride(), *b.stride(), *c.stride())
+
+
+def _access(a: torch.Tensor, b: torch.Tensor) -> str:
+    """The template arguments ALIGNED and B_BY_COLUMNS: 16-byte chunks of both operands along k, or of b along a row.
+
+    Chunks along a row of b hold one k each, which only ldmatrix (16 bits) and 32-bit loads take apart.
+    """
+    by_columns = _aligned(b.T)
+    aligned = _aligned(a) and (by_columns or (_aligned(b) and b.element_size() > 1))
+    return f"{str(aligned).lower()}, {str(by_columns or not aligned).lower()}"
+
+
+def _aligned(matrix: torch.Tensor) -> bool:
+    """Whether every row is dense and begins at a multiple of 16 bytes."""
+    row, column = matrix.stride()
+    return column == 1 and misalignment(matrix, CHUNK) == 0 and row * matrix.element_size() % CHUNK == 0

@@ -55,3 +55,18 @@ struct Format<signed char> {
     }
     static __device__ int result(int x) { return x; }
 };
+
+// Two neighbouring results in one store.
+template <typename T, typename Accumulator>
+__device__ void store_pair(typename Format<T>::Result* to, Accumulator first, Accumulator second) {
+    typename Format<T>::Result pair[2] = {Format<T>::result(first), Format<T>::result(second)};
+    if constexpr (sizeof(pair) == sizeof(unsigned)) {
+        unsigned word;
+        memcpy(&word, pair, sizeof(word));
+        *reinterpret_cast<unsigned*>(to) = word;
+    } else {
+        uint2 words;
+        memcpy(&words, pair, sizeof(words));
+        *reinterpret_cast<uint2*>(to) = words;
+    }
+}

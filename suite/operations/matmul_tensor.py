@@ -75,12 +75,40 @@ OPERATION = Operation(
         ),
     ),
     kernels=(
-        Kernel("cuda", "mma_simple", "kernels_cuda.matmul_tensor:mma_simple", AMPERE, tile=(16, 8, 32), best=True),
+        Kernel("cuda", "mma_simple", "kernels_cuda.matmul_tensor:mma_simple", AMPERE, tile=(16, 8, 32)),
+        Kernel(
+            "cuda",
+            "tiled",
+            "kernels_cuda.matmul_tensor:tiled",
+            RUNG,
+            tile=(128, 128, 32),
+            model=gemm.panel_loads(128, 128),
+        ),
+        Kernel(
+            "cuda",
+            "pipelined",
+            "kernels_cuda.matmul_tensor:pipelined",
+            RUNG,
+            tile=(128, 128, 32),
+            model=gemm.panel_loads(128, 128),
+        ),
+        Kernel(
+            "cuda",
+            "tuned",
+            "kernels_cuda.matmul_tensor:tuned",
+            AMPERE,
+            tile=(128, 256, 32),
+            model=gemm.panel_loads(128, 256),
+            best=True,
+        ),
         Kernel("torch", "mm", "suite.peers.matmul_tensor:torch_mm", DTYPES, rejects=peer_rejects, peer=True),
     ),
     # What a kernel adds outside the tensor core: nothing, unless it says so.
     depth=lambda dims: 1,
     absent={
         ("triton", "mma_simple"): "tl.dot brings its operands through shared memory itself",
+        ("triton", "tiled"): "x",
+        ("triton", "pipelined"): "x",
+        ("triton", "tuned"): "x",
     },
 )

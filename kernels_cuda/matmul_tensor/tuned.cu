@@ -1,0 +1,39 @@
+// c[m, n] = a[m, k] b[k, n] as pipelined.cu does, with
+// - warps of 64 x 64 results: 4 KiB from shared memory for 128 KiFLOP, half of what 32 x 32 read;
+// - tiles as large as the registers allow, because each byte of a tile comes from L2 once for every tile across it;
+// - blocks that run at the same time in a nearly square part of c, so that L2 and not device memory feeds them;
+// - results through shared memory, which turns pairs of elements into 16-byte stores.
+
+#include "pipeline.cuh"
+#include "results.cuh"
+
+// The tile of a block: GROUP rows of tiles are walked column by column.
+__device__ void place(long long& row, long long& column, int down, int across, int group) {
+    const int first = static_cast<int>(blockIdx.x / (static_cast<long long>(group) * across)) * group;
+    const int height = min(group, down - first);
+    const int within = static_cast<int>(blockIdx.x - static_cast<long long>(first) * across);
+    row = first + within % height;
+    column = within / height;
+}
+
+template <typename T, typename Result, int ROWS, int COLUMNS, int WARP_ROWS, int WARP_COLUMNS, int LINE_BYTES, int STAGES,
+          bool ALIGNED, bool B_BY_COLUMNS>
+__global__ void __launch_bounds__(ROWS * COLUMNS / WARP_ROWS / WARP_COLUMNS * 32)
+matmul_tensor_tuned(const T* __restrict__ a, const T* __restrict__ b, Result* __restrict__ c, int m, int n, int k,
+                    long long a_row, long long a_column, long long b_row, long long b_column, long long c_row,
+                    long long c_column, int group, bool c_aligned) {
+    using Tile = Tiling<T, ROWS, COLUMNS, WARP_ROWS, WARP_COLUMNS, LINE_BYTES>;
+    constexpr Access A_ACCESS = ALIGNED ? Access::ALONG_K : Access::SCATTERED;
+    constexpr Access B_ACCESS = ALIGNED && !B_BY_COLUMNS ? Access::ALONG_LINES : A_ACCESS;
+    extern __shared__ __align__(128) unsigned char shared[];
+    long long row, column;
+    place(row, column, (m - 1) / ROWS + 1, (n - 1) / COLUMNS + 1, group);
+    row *= ROWS;
+    column *= COLUMNS;
+
+    Sums<Tile> sums;
+    const Operand<T> a_lines{a, a_row, a_column, m, k}, b_lines{b, b_column, b_row, n, k};
+    const Pipeline<Tile, STAGES, A_ACCESS, B_ACCESS> pipeline(shared, a_lines, b_lines, row, column);
+    pipeline.run(sums, 0, (k - 1) / Tile::DEPTH + 1);
+    store_staged(sums, Results<Result>{c, c_row, c_column, m, n}, row, column, c_aligned, shared);
+}
