@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from pytest_roofline.capability import CAPABILITY
 from pytest_roofline.dtypes import DType, Element
 from pytest_roofline.ids import NAME, CaseId, Shape
 from pytest_roofline.work import Memory as Memory
@@ -141,8 +142,10 @@ class Kernel:
     ``depth(dims)`` is the longest chain of rounded additions (default: the operation's). ``model`` is the traffic this
     variant must cause beyond the compulsory one. ``best`` gives it the size sweep. ``peer`` marks a library routine
     timed beside the kernels (it has no floor and never fails a run). ``deterministic`` promises bitwise equal results
-    from run to run. ``tile`` is what one block computes, in the units of the operation's dims. ``pageable`` gives it
-    the host's arguments in ordinary memory instead of page-locked.
+    from run to run. ``capability`` is the architecture that its instructions need, such as ``sm_90``, or ``sm_90a`` for
+    those of no other; elsewhere its cases are skipped with that reason, and no CPU has a model of them. ``tile`` is
+    what one block computes, in the units of the operation's dims. ``pageable`` gives it the host's arguments in
+    ordinary memory instead of page-locked.
     """
 
     backend: str
@@ -160,6 +163,7 @@ class Kernel:
     peer: bool = False
     deterministic: bool = True
     pageable: bool = False
+    capability: str = ""
 
     def rejection(self, shape: Shape, dtype: DType) -> str | None:
         """Why this kernel refuses ``shape``; ``None`` if it takes it."""
@@ -243,6 +247,8 @@ class Operation:
             raise ValueError(f"{what}: launcher {kernel.launcher!r} is not package.module:function")
         for dtype in kernel.dtypes:
             DType.parse(dtype)
+        if kernel.capability and not CAPABILITY.fullmatch(kernel.capability):
+            raise ValueError(f"{what}: capability {kernel.capability!r} is not such as sm_90 or sm_90a")
 
     def kernel(self, backend: str, variant: str) -> Kernel:
         """The kernel of that name. Raises ``ValueError`` listing the known ones, or the reason in ``absent``."""

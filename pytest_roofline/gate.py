@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_roofline.baselines import Baseline, Counted, CountedCase, Store
+from pytest_roofline.baselines import Baseline, Counted, CountedCase, Store, counted_for
 from pytest_roofline.contract import Case
 from pytest_roofline.counting import counts
 from pytest_roofline.counting.comparing import Difference, Place, compare_code, compare_counts, limits, worse
@@ -44,6 +44,11 @@ class CountedRow:
     verdict: Verdict
     compared: frozenset[str] = frozenset()
 
+    @property
+    def arch(self) -> str:
+        """The architecture that the case was counted for."""
+        return counted_for(self.case.kernel.capability)[1]
+
 
 @dataclass
 class Gate:
@@ -52,39 +57,43 @@ class Gate:
     store: Store
     compiler: Compiler
     rows: list[CountedRow] = field(default_factory=list)
-    _stored: dict[str, Counted] = field(default_factory=dict)
+    _stored: dict[tuple[str, str], Counted] = field(default_factory=dict)
 
     def judge(self, case: Case, plain: Mapping[str, Any]) -> CountedRow:
         """Hold the counts of a case, and the code that its kernels became, against the stored ones."""
         found, code = counts.from_plain(plain), read_code(self.compiler.answer(str(case)), self.compiler.arch)
-        row = compare(case, found, code, self.stored(case.operation.name))
+        row = compare(case, found, code, self._stored_beside(case))
         self.rows.append(row)
         return row
 
-    def stored(self, operation: str) -> Counted:
+    def stored(self, operation: str, device: str = DEVICE, arch: str = ARCH) -> Counted:
         """What was accepted for an operation; empty if nothing was."""
-        if operation not in self._stored:
-            self._stored[operation] = self.store.load(DEVICE, operation).counted or Counted(ARCH)
-        return self._stored[operation]
+        if (device, operation) not in self._stored:
+            self._stored[device, operation] = self.store.load(device, operation).counted or Counted(arch)
+        return self._stored[device, operation]
+
+    def _stored_beside(self, case: Case) -> Counted:
+        return self.stored(case.operation.name, *counted_for(case.kernel.capability))
 
     def update(self) -> list[str]:
         """Accept everything found; returns what was written, as lines."""
-        found: dict[str, Counted] = {}
+        found: dict[tuple[str, str], Counted] = {}
         for row in self.rows:
-            block = found.setdefault(row.case.operation.name, Counted(ARCH))
+            device, arch = counted_for(row.case.kernel.capability)
+            block = found.setdefault((device, row.case.operation.name), Counted(arch))
             block.cases[str(row.case)] = self._accepted(row)
             for key, kernel in row.code.kernels.items():
                 block.compiled.setdefault(kernel.compiler, {})[key] = kernel
         written = []
-        for operation, block in found.items():
-            path = self.store.save(Baseline(DEVICE, operation, counted=block))
+        for (device, operation), block in found.items():
+            path = self.store.save(Baseline(device, operation, counted=block))
             kernels = sum(map(len, block.compiled.values()))
             written.append(f"roofline: stored the counts of {len(block.cases)} cases and {kernels} kernels in {path}")
         return written
 
     def _accepted(self, row: CountedRow) -> CountedCase:
         """The new counts; what was stored of the code stays where nothing could be compiled here."""
-        before = self.stored(row.case.operation.name).cases.get(str(row.case))
+        before = self._stored_beside(row.case).cases.get(str(row.case))
         if row.code.missing and before is not None:
             return CountedCase(row.counts, before.kernels, before.calls)
         return CountedCase(row.counts, row.code.keys, row.code.calls)
@@ -98,7 +107,7 @@ def read_code(answer: Mapping[str, Any], arch: str) -> Code:
         raise RuntimeError(answer["error"])
     kernels, places = {}, {}
     for key, entry in answer["kernels"].items():
-        kernels[key] = from_plain(entry, arch, entry["compiler"])
+        kernels[key] = from_plain(entry, entry.get("arch", arch), entry["compiler"])
         places[key] = {kind: Place(*at) for kind, at in entry["places"].items()}
     return Code(tuple(answer["launches"]), tuple(answer["calls"]), kernels, places)
 

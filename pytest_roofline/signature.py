@@ -45,6 +45,9 @@ _SPELLINGS = {
     "size_t": "unsigned long long",  # true of every 64-bit CUDA host
 }
 
+TENSOR_MAP = "TensorMap"
+"""What a kernel calls its 128 bytes of a CUtensorMap, whose own name NVRTC does not know."""
+
 _NUMBERS: dict[str, tuple[type, ...]] = {
     "b": (bool, np.bool_),
     "i": (int, np.integer),
@@ -56,7 +59,8 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _KERNEL = re.compile(
     r"(?:template\s*<(?P<template>[^<>]*)>\s*)?"
     r'(?:extern\s+"C"\s+)?__global__\s+'
-    r"(?:__launch_bounds__\s*\([^()]*\)\s*)?void\s+(?:__launch_bounds__\s*\([^()]*\)\s*)?"
+    r"(?:__(?:launch_bounds|cluster_dims)__\s*\([^()]*\)\s*)*void\s+"
+    r"(?:__(?:launch_bounds|cluster_dims)__\s*\([^()]*\)\s*)*"
     r"(?P<name>\w+)\s*\((?P<parameters>[^()]*)\)"
 )
 _QUALIFIER = re.compile(r"\b(?:const|volatile|__restrict__|__grid_constant__)\b")
@@ -74,6 +78,11 @@ class Parameter:
 
     def __str__(self) -> str:
         return f"{self.type}{'*' if self.pointer else ''} {self.name}"
+
+    @property
+    def tensor_map(self) -> bool:
+        """Whether it is a tensor map by value, which :func:`pytest_roofline.tensor_map.tensor_map` makes."""
+        return self.type == TENSOR_MAP and not self.pointer
 
     @property
     def c_type(self) -> CType:

@@ -40,7 +40,7 @@ __device__ __forceinline__ void barrier_arrive(unsigned barrier, unsigned rank) 
         "{\n"
         ".reg .b32 remote;\n"
         "mapa.shared::cluster.u32 remote, %0, %1;\n"
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n"
+        "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [remote];\n"
         "}" ::"r"(barrier),
         "r"(rank)
         : "memory");

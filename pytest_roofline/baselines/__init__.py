@@ -14,7 +14,7 @@ from pytest_roofline.baselines.content import (
     differences,
     run_of,
 )
-from pytest_roofline.baselines.counted import Counted, CountedCase
+from pytest_roofline.baselines.counted import Counted, CountedCase, counted_for
 from pytest_roofline.baselines.reading import read
 from pytest_roofline.baselines.store import Store, render
 
@@ -27,6 +27,7 @@ __all__ = [
     "Run",
     "Store",
     "campaign_id",
+    "counted_for",
     "device_key",
     "differences",
     "read",

@@ -7,14 +7,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_roofline.capability import CAPABILITY, runs_on
 from pytest_roofline.counting import counts
 from pytest_roofline.counting.compiled import resources
 from pytest_roofline.counting.compiled.occupancy import CAPABILITIES
 from pytest_roofline.counting.compiled.resources import Resources
 from pytest_roofline.counting.counts import CaseCounts
 
-ARCHITECTURES = {"a100": "sm_80"}
-"""Which architecture is counted for which folder of baselines."""
+ARCHITECTURES = {"a100": "sm_80", "h200": "sm_90a"}
+"""Which architecture is counted for which folder of baselines: everything for the first that can run it."""
+
+
+def counted_for(capability: str) -> tuple[str, str]:
+    """Folder and architecture that a kernel is counted for which needs ``capability`` (empty: nothing special).
+
+    Raises ``ValueError`` where no folder is of such an architecture.
+    """
+    for folder, arch in ARCHITECTURES.items():
+        match = CAPABILITY.fullmatch(arch)
+        assert match is not None
+        if not capability or runs_on(capability, (int(match["major"]), int(match["minor"]))):
+            return folder, arch
+    raise ValueError(f"no folder of baselines is counted for {capability}; there are {ARCHITECTURES}")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ def section(rows: Sequence[CountedRow], known: Mapping[str, int], *, verbose: bo
     """The lines; ``known`` is how many kernels are stored by compiler. No word of time here."""
     verdicts = Counter(row.verdict.kind for row in rows)
     told = ", ".join(f"{number} {kind.value}" for kind, number in verdicts.most_common())
-    lines = [f"{len(rows)} cases counted for {ARCH}, nothing was timed: {told}"]
+    lines = [f"{len(rows)} cases counted for {_architectures(rows)}, nothing was timed: {told}"]
     compared = sum(row.verdict.kind is not Kind.NEW for row in rows)
     lines.append(f"counts from source: compared {compared} of {len(rows)} cases")
     lines += _compiled(rows, known)
@@ -21,6 +21,12 @@ def section(rows: Sequence[CountedRow], known: Mapping[str, int], *, verbose: bo
         if row.verdict.kind in (Kind.REGRESSION, Kind.IMPROVEMENT) or verbose:
             lines.append(f"  {row.verdict.kind.value}: {row.case}: {row.verdict.sentence}")
     return lines
+
+
+def _architectures(rows: Sequence[CountedRow]) -> str:
+    """Of the gate, and how many cases exist only on another."""
+    others = Counter(row.arch for row in rows if row.arch != ARCH)
+    return ARCH + "".join(f" ({number} for {arch})" for arch, number in others.items())
 
 
 def _compiled(rows: Sequence[CountedRow], known: Mapping[str, int]) -> list[str]:

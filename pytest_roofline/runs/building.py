@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_roofline.baselines import Baseline, Published, Store
+from pytest_roofline.baselines import Baseline, Published, Store, counted_for
 from pytest_roofline.contract import Case, Memory, Operation, Pipeline, Traffic
 from pytest_roofline.counting import counts
 from pytest_roofline.counting.compiled import resources
@@ -17,7 +17,7 @@ from pytest_roofline.counting.counts import CaseCounts
 from pytest_roofline.devices.ceilings import Ceilings
 from pytest_roofline.devices.record import DeviceRecord, keys, load
 from pytest_roofline.evidence import Evidence, Timing
-from pytest_roofline.gate import ARCH, DEVICE, CountedRow
+from pytest_roofline.gate import CountedRow
 from pytest_roofline.judging import Row
 from pytest_roofline.roofline import Assessment, Limit, assess, cached_limit
 from pytest_roofline.runs.record import (
@@ -52,8 +52,8 @@ class Beside:
         return tuple(_published(figure, case) for figure in found)
 
     def counted(self, case: Case) -> CountedFigures | None:
-        """The stored counts for an A100 of the same kernel and dtype, of its largest counted shape."""
-        block = self._of(DEVICE, case).counted
+        """The stored counts of the same kernel and dtype (an A100's where one runs it), of its largest counted shape."""
+        block = self._of(counted_for(case.kernel.capability)[0], case).counted
         kernel = str(case).rsplit("/", 1)[0] + "/"
         alike = [name for name in (block.cases if block else ()) if name.startswith(kernel)]
         if block is None or not alike:
@@ -101,7 +101,7 @@ def counted(row: CountedRow, beside: Beside, root: Path) -> CaseRecord:
     record = load("a100_sxm4_80gb")
     assessment = assess(row.case.work, row.case.model, record)
     figures = CountedFigures(
-        ARCH,
+        row.arch,
         str(row.case),
         counts.to_plain(_placed(row.counts, root), places=True),
         tuple(_compiled(key, found.compiler, found) for key, found in row.code.kernels.items()),

@@ -53,13 +53,12 @@ class Recorder:
         identity = (function.source.path, function.source.options, function.name, threads, shared_bytes)
         if identity not in self.known:
             source = function.source
+            arch = source.arch or self.arch
             program = cuda.compile_kernel(
-                source.path, source.text, function.name, source.options, self.arch, source.fingerprint
+                source.path, source.text, function.name, source.options, arch, source.fingerprint
             )
             compiler = f"{program.compiler}, ptxas {assembler(program.binary)}"
-            found = resources(
-                program.binary, program.symbol, self.arch, compiler, threads, shared_bytes, program.spills
-            )
+            found = resources(program.binary, program.symbol, arch, compiler, threads, shared_bytes, program.spills)
             line = _line_of(source.text, function.name)
             plain = _plain(found, {"": (str(source.path), line)})
             self.known[identity] = cuda_key(function, block, shared_bytes), plain
@@ -86,7 +85,12 @@ def cuda_key(function: Any, block: Any, shared_bytes: int) -> str:
 
 
 def _plain(found: Resources, places: Places) -> dict[str, Any]:
-    return {"compiler": found.compiler, **to_plain(found), "places": {kind: list(at) for kind, at in places.items()}}
+    return {
+        "arch": found.arch,
+        "compiler": found.compiler,
+        **to_plain(found),
+        "places": {kind: list(at) for kind, at in places.items()},
+    }
 
 
 def _line_of(text: str, name: str) -> int:
