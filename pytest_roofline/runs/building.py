@@ -52,7 +52,7 @@ class Beside:
         return tuple(_published(figure, case) for figure in found)
 
     def counted(self, case: Case) -> CountedFigures | None:
-        """The stored counts of the same kernel and dtype (an A100's where one runs it), of its largest counted shape."""
+        """The stored counts of the same kernel and dtype, of its largest counted shape."""
         block = self._of(counted_for(case.kernel.capability)[0], case).counted
         kernel = str(case).rsplit("/", 1)[0] + "/"
         alike = [name for name in (block.cases if block else ()) if name.startswith(kernel)]
