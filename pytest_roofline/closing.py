@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 
 import pytest
 
@@ -10,9 +11,20 @@ from pytest_roofline.baselines import Baseline, campaign_id, device_key, run_of
 from pytest_roofline.devices import describe
 from pytest_roofline.devices.record import DeviceRecord, load
 from pytest_roofline.evidence import Outcome
-from pytest_roofline.reports import across, stored, terminal
+from pytest_roofline.reports import across, stored, styled, terminal
+from pytest_roofline.reports.styled import BAD, DOUBTFUL, FAINT, GOOD, HEAD, PLAIN, Line
 from pytest_roofline.state import KEY, State
 from pytest_roofline.verdict import Kind
+
+MARKUP = {
+    PLAIN: {},
+    BAD: {"red": True, "bold": True},
+    DOUBTFUL: {"yellow": True},
+    GOOD: {"green": True},
+    FAINT: {"light": True},
+    HEAD: {"bold": True},
+}
+"""How pytest's terminal shows each style."""
 
 
 def report(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -24,7 +36,7 @@ def report(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     if not state.options.timing or not state.options.operations:
         return
     if state.rows:
-        _print(reporter, "roofline", _timed_lines(state, verbose))
+        print_styled(reporter, "roofline", _timed_lines(state, verbose, reporter))
         if state.judge.record is not None:
             here = {str(row.case): row.seconds for row in state.rows}
             _print_across(reporter, state, {state.judge.record.key: here}, verbose=verbose)
@@ -98,13 +110,26 @@ def _resident(state: State, record: DeviceRecord) -> dict[str, int]:
     return found
 
 
-def _timed_lines(state: State, verbose: bool) -> list[str]:
-    lines = [terminal.totals(state.rows)]
-    environment = next((e.environment for e in state.evidence.values() if e.environment), None)
-    if environment is not None:
-        lines += describe.lines(environment, state.judge.record, state.judge.ceilings)
-    lines += [*terminal.section(state.rows, verbose=verbose), "", *terminal.footnotes(state.rows)]
-    return [*lines, *state.counters.lines]
+def _timed_lines(state: State, verbose: bool, reporter: pytest.TerminalReporter) -> list[Line]:
+    counters = state.counters.lines  # taken before the record is, which keeps them
+    run = state.keeper.record()
+    lines = [terminal.totals(run)]
+    if run.environment is not None:
+        lines += [
+            styled.line(text) for text in describe.lines(run.environment, state.judge.record, state.judge.ceilings)
+        ]
+    width = reporter.config.get_terminal_writer().fullwidth
+    lines += terminal.section(run, verbose=verbose, width=width, plain=not _shows("▏█±"))
+    return [*lines, styled.line(), *terminal.footnotes(run), *map(styled.line, counters)]
+
+
+def _shows(text: str) -> bool:
+    """Whether the terminal's encoding has these characters."""
+    try:
+        text.encode(getattr(sys.__stdout__, "encoding", None) or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _update(state: State) -> list[str]:
@@ -130,3 +155,12 @@ def _print(reporter: pytest.TerminalReporter, title: str, lines: list[str]) -> N
     reporter.section(title)
     for line in lines:
         reporter.write_line(line)
+
+
+def print_styled(reporter: pytest.TerminalReporter, title: str, lines: list[Line]) -> None:
+    """Print lines with their styles: in colour where pytest prints in colour, so ``NO_COLOR`` and ``--color`` hold."""
+    reporter.section(title)
+    for found in lines:
+        for segment in found:
+            reporter.write(segment.text, **MARKUP[segment.style])
+        reporter.line("")

@@ -22,7 +22,7 @@ from pytest_roofline.devices.record import load
 from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing
 from pytest_roofline.ids import CaseId, Shape
 from pytest_roofline.judging import Judge
-from pytest_roofline.reports import stored, terminal
+from pytest_roofline.reports import stored
 from pytest_roofline.verdict import Kind, Reason
 
 HERE = Environment("NVIDIA H200", "580", "13.0", "3.12", {"torch": "2.11"}, 132, 62914560, machine="one")
@@ -148,29 +148,6 @@ def test_evidence_without_a_time_or_a_reason_is_no_time(judge):
     assert (found.verdict.kind, found.verdict.reason) == (Kind.INVALID, Reason.NO_TIME)
 
 
-def test_the_terminal_section_has_a_line_per_case_worst_first(judge):
-    """A failing case leads, peers give a ratio, the sentence of a failure is printed, and lines fit 80 columns."""
-    rows = [row(judge, 250e-6, "torch/copy"), row(judge, 500e-6, floors=FLOORS)]
-    lines = terminal.section(rows)
-    assert lines[1] == "op: y = x"
-    assert lines[3].split() == ["cuda/copy/f32/100000000", "500", "us", "1.6", "TB/s", "33.3%", "0.50", "below_floor"]
-    assert lines[4].split() == ["torch/copy/f32/100000000", "250", "us", "3.2", "TB/s", "66.7%", "-", "peer"]
-    assert lines[5].startswith("  below_floor: op/cuda/copy/f32/100000000: 33.3 % of the bound, its floor is 80 %")
-    assert all(len(line) <= 80 for line in lines[:5])
-    assert terminal.totals(rows) == "2 cases timed: 1 peer, 1 below_floor"
-
-
-def test_short_kernels_and_overhead_are_marked(judge):
-    """An asterisk for CUPTI times, ovh for cases below the launch floor, each explained once."""
-    case = operation().case(CaseId.parse("op/cuda/copy/f32/1024"))
-    rows = [judge.row(case, evidence(1.3e-6, 1.2e-6))]
-    text = "\n".join([*terminal.section(rows), *terminal.footnotes(rows)])
-    assert "1.2 us*" in text
-    assert " ovh " in text
-    assert "*: kernel duration from CUPTI" in text
-    assert "ovh: overhead-bound" in text
-
-
 def test_stored_results_are_shown_with_bound_and_provenance(judge, tmp_path):
     """What a machine without a GPU prints: time, share of the bound, and that it was measured elsewhere."""
     from pytest_roofline.discovery import Catalogue, LoadedOperation
@@ -181,11 +158,3 @@ def test_stored_results_are_shown_with_bound_and_provenance(judge, tmp_path):
     assert lines[1] == "op on h200"
     assert lines[3].split() == ["cuda/copy/f32/100000000", "200.00", "us", "83.3%", "measured,", "1", "campaign"]
     assert stored.lines([], catalogue) == ["no results are stored"]
-
-
-def test_names_too_long_for_a_column_keep_both_ends(judge):
-    """The variant and the shape stay readable."""
-    long = dataclasses.replace(operation(), name="operation_with_a_long_name")
-    case = long.case(CaseId.parse("operation_with_a_long_name/cuda/copy/f32/100000000.o1"))
-    (line,) = [x for x in terminal.section([judge.row(case, evidence(2e-4))]) if "cuda" in x]
-    assert "cuda/copy/f32/100000000.o1" in line

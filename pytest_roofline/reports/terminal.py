@@ -1,106 +1,160 @@
-"""The terminal section: one line per timed case, the worst first within an operation. Returns lines only."""
+"""The terminal's section: a compact table per operation, the worst first, readable at 80 columns. Pure.
+
+Rows stand below their problem (dtype and shape), because kernels compete on one problem and names are long; the line of
+the problem names the units of its columns.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from pytest_roofline.judging import Row
-from pytest_roofline.roofline import Regime
-from pytest_roofline.verdict import FAILING, WARNING, Kind
+from pytest_roofline.reports import units
+from pytest_roofline.reports.ranking import FINE, distance, severity, word, worst_first
+from pytest_roofline.reports.styled import BAD, DOUBTFUL, FAINT, GOOD, HEAD, PLAIN, Line, Segment, line, of_severity
+from pytest_roofline.reports.units import Unit
+from pytest_roofline.runs.record import CaseRecord, RunRecord
+from pytest_roofline.verdict import FIRM
 
-_LABEL = {Kind.INFORMATION: "peer", Kind.STALE_CEILING: "stale"}
-_NAME = 30  # columns of a case's name, so that a line has 80
-
-
-def section(rows: Sequence[Row], *, verbose: bool = False) -> list[str]:
-    """The lines of the section; empty without rows. Readable at 80 columns."""
-    lines: list[str] = []
-    for operation in dict.fromkeys(row.case.operation.name for row in rows):
-        mine = [row for row in rows if row.case.operation.name == operation]
-        lines += ["", f"{operation}: {mine[0].case.operation.summary}"]
-        lines.append(f"  {'case':{_NAME}} {'time':>9} {'rate':>12} {'bound':>6} {'peer':>5} verdict")
-        lines += [_line(row, _peer_ratio(row, mine)) for row in sorted(mine, key=_order)]
-        lines += _sentences(mine, verbose)
-    return lines
+SHOWN = 4
+"""How many cases of an operation are listed without ``-v``, besides all that fail or warn."""
+WIDTH = 80
+_BESIDE_NAME = 60  # columns of everything but the name
+_BAR = 4
+_FAR, _NEAR = 0.5, 0.8  # of the bound: where the colour of the bar changes; the figure beside it says the same
 
 
-def totals(rows: Sequence[Row]) -> str:
+@dataclass(frozen=True)
+class _Columns:
+    """How wide the name is, the units of one problem, and whether to keep to ASCII."""
+
+    name: int
+    time: Unit
+    rate: Unit
+    plain: bool
+
+
+def totals(run: RunRecord) -> Line:
     """One line that counts the verdicts."""
-    counts = Counter(_label(row) for row in rows)
-    return f"{len(rows)} cases timed: " + ", ".join(f"{count} {label}" for label, count in counts.most_common())
+    counted = Counter((word(case), of_severity(severity(case), word(case))) for case in run.cases)
+    parts: list[str | Segment] = [f"{len(run.cases)} cases {run.kind}: "]
+    for place, ((name, style), number) in enumerate(counted.most_common()):
+        parts += [", "] if place else []
+        parts.append(Segment(f"{number} {name}", style))
+    return line(*parts)
 
 
-def _line(row: Row, ratio: float | None) -> str:
-    name = str(row.case).split("/", 1)[1]
-    if len(name) > _NAME:
-        name = name[: _NAME // 2 - 2] + ".." + name[-_NAME // 2 :]
-    time = rate = share = peer = "-"
-    if row.rates is not None:
-        time, rate = _time(row.seconds) + ("*" if row.from_cupti else " "), _rate(row)
-        fraction = row.assessment.fraction(row.seconds)
-        share = f"{100 * fraction:.1f}%" if fraction is not None else "-"
-        if row.assessment.regime is Regime.OVERHEAD:
-            share = "ovh"
-        peer = f"{ratio:.2f}" if ratio is not None else "-"
-    mark = "~" if row.verdict.provisional and not row.case.kernel.peer else " "
-    return f"  {name:{_NAME}} {time:>9} {rate:>12} {share:>6} {peer:>5}{mark}{_label(row)}"
+def section(run: RunRecord, *, verbose: bool = False, width: int = WIDTH, plain: bool = False) -> list[Line]:
+    """A table per operation, the one with the worst case first; ``plain`` keeps to ASCII.
 
-
-def _sentences(rows: Sequence[Row], verbose: bool) -> list[str]:
-    """What the verdicts say, for those that fail or warn; with -v for all."""
-    told = [r for r in rows if verbose or (r.verdict.kind in FAILING | WARNING and r.verdict.kind is not Kind.NEW)]
-    return [f"  {_label(r)}: {r.case}: {r.verdict.sentence}" for r in sorted(told, key=_order)]
-
-
-def footnotes(rows: Sequence[Row]) -> list[str]:
-    """What the columns mean, as far as it applies."""
-    lines = ["bound: share of the datasheet roof; peer: time of the fastest library routine / time"]
-    if any(row.from_cupti for row in rows):
-        lines.append(
-            "*: kernel duration from CUPTI, because below 20 us a bracket contains gaps; verdicts use brackets"
-        )
-    if any(row.verdict.provisional for row in rows):
-        lines.append("~: provisional, the baseline has fewer than five campaigns")
-    if any(row.assessment.regime is Regime.OVERHEAD for row in rows):
-        lines.append("ovh: overhead-bound, the roof is below the time of an empty launch")
+    All that fails or warns is listed and explained; of the rest :data:`SHOWN`, the best kernels furthest from the
+    roof first, or all where ``verbose``.
+    """
+    by_operation: dict[str, list[CaseRecord]] = {}
+    for case in worst_first(run.cases):
+        by_operation.setdefault(case.problem[0], []).append(case)
+    lines: list[Line] = []
+    for name, cases in by_operation.items():
+        lines += [line(), *_operation(run, name, cases, verbose, max(width, WIDTH), plain)]
     return lines
 
 
-def _peer_ratio(row: Row, rows: Sequence[Row]) -> float | None:
-    """Time of the fastest peer on the same problem over this time."""
-    if row.case.kernel.peer or row.summary is None:
-        return None
-    peers = [
-        other.summary.seconds
-        for other in rows
-        if other.case.kernel.peer
-        and other.summary is not None
-        and (other.case.dtype, other.case.shape) == (row.case.dtype, row.case.shape)
-    ]
-    return min(peers) / row.summary.seconds if peers else None
+def footnotes(run: RunRecord) -> list[Line]:
+    """What columns and marks mean, as far as they occur."""
+    timed = [case for case in run.cases if case.times is not None]
+    lines = ["of bound: share of the datasheet roof; peer: time of the fastest library routine / time"] if timed else []
+    if any(case.verdict is not None and case.verdict.ratio is not None for case in run.cases):
+        lines.append("after the verdict: time against the baseline with half its 99 % interval; above 0 is slower")
+    if any(case.times is not None and case.times.source == "cupti" for case in run.cases):
+        lines.append("*: kernel duration from CUPTI: below 20 us a bracket contains gaps; verdicts use brackets")
+    if any(map(_provisional, run.cases)):
+        lines.append(f"~: provisional, the baseline has fewer than {FIRM} campaigns")
+    if any(case.regime == "overhead" for case in timed):
+        lines.append("ovh: overhead-bound, the roof is below the time of an empty launch")
+    return [line(Segment(text, FAINT)) for text in lines]
 
 
-def _order(row: Row) -> tuple[int, float]:
-    severity = 0 if row.verdict.kind in FAILING else 1 if row.verdict.kind in WARNING else 2
-    return severity, row.assessment.fraction(row.seconds) or 0.0
+def _operation(
+    run: RunRecord, name: str, cases: Sequence[CaseRecord], verbose: bool, width: int, plain: bool
+) -> list[Line]:
+    shown = cases if verbose else _compact(cases)
+    facts = run.operations.get(name)
+    lines = [line(Segment(_cut(f"{name}: {facts.summary}" if facts else name, width), HEAD))]
+    by_problem: dict[tuple[str, str, str], list[CaseRecord]] = {}
+    for case in shown:
+        by_problem.setdefault(case.problem, []).append(case)
+    for (_, dtype, shape), rows in by_problem.items():
+        columns = _columns(rows, width - _BESIDE_NAME, plain)
+        lines.append(_heading(f"{dtype} {shape}", columns))
+        lines += [_row(case, run.peer_ratio(case), columns) for case in rows]
+    if len(shown) < len(cases):
+        told = Counter(map(word, cases[len(shown) :])).most_common()
+        more = ", ".join(f"{number} {name}" for name, number in told)
+        lines.append(line(Segment(f"  and {more} (-v lists them)", FAINT)))
+    return [*lines, *(_sentence(case) for case in shown if verbose or severity(case) != FINE)]
 
 
-def _label(row: Row) -> str:
-    return _LABEL.get(row.verdict.kind, row.verdict.kind.value)
+def _compact(cases: Sequence[CaseRecord]) -> Sequence[CaseRecord]:
+    """The cases are sorted, so that all that fail or warn come first."""
+    return cases[: max(sum(severity(case) != FINE for case in cases), SHOWN)]
 
 
-def _time(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.4g} {unit}"
-    return f"{seconds * 1e9:.4g} ns"
+def _columns(rows: Sequence[CaseRecord], name: int, plain: bool) -> _Columns:
+    times = [case.times.seconds for case in rows if case.times is not None]
+    rates = [found for case in rows if (found := units.rate_of(case)) is not None]
+    time = units.fitting(units.SECONDS, min(times, default=1e-6))
+    slowest = min(rates, key=lambda found: found[0], default=(1e12, units.BANDWIDTHS))
+    return _Columns(name, time, units.fitting(slowest[1], slowest[0]), plain)
 
 
-def _rate(row: Row) -> str:
-    assert row.rates is not None
-    limit = row.assessment.algorithm or row.assessment.ceiling
-    if limit is not None and limit.regime is Regime.COMPUTE:
-        return f"{row.rates.operations_per_second / 1e12:.3g} TFLOP/s"
-    per_second = row.rates.bytes_per_second
-    return f"{per_second / 1e12:.3g} TB/s" if per_second >= 1e12 else f"{per_second / 1e9:.3g} GB/s"
+def _heading(problem: str, columns: _Columns) -> Line:
+    head = f"{columns.time.name:>7} {columns.rate.name:>7} {'of bound':>9} {'peer':>5}  verdict"
+    return line(f"  {_cut(problem, columns.name + 2):{columns.name + 2}} ", Segment(head, FAINT))
+
+
+def _row(case: CaseRecord, peer: float | None, columns: _Columns) -> Line:
+    name = _cut("/".join(case.id.split("/")[1:3]), columns.name)
+    rate = units.rate_of(case)
+    rate_text = "-" if rate is None else columns.rate.number(rate[0], 3)
+    fraction = distance(case)
+    share = "ovh" if case.regime == "overhead" else units.share(fraction)
+    bar = " " * _BAR if fraction is None else units.bar(fraction, _BAR, columns.plain)
+    verdict = f"{word(case)} {units.delta(case.verdict, columns.plain)}" if not case.kernel.peer else word(case)
+    return line(
+        f"    {name:{columns.name}} {_time(case, columns.time):>7} {rate_text:>7} ",
+        Segment(bar, _bar_style(fraction)),
+        f"{share:>5} {units.ratio(peer):>5} {'~' if _provisional(case) else ' '}",
+        Segment(verdict.rstrip(), of_severity(severity(case), word(case))),
+    )
+
+
+def _time(case: CaseRecord, unit: Unit) -> str:
+    if case.times is None:
+        return "- "
+    return unit.number(case.times.seconds, 4) + ("*" if case.times.source == "cupti" else " ")
+
+
+def _bar_style(fraction: float | None) -> str:
+    if fraction is None:
+        return PLAIN
+    return BAD if fraction < _FAR else DOUBTFUL if fraction < _NEAR else GOOD
+
+
+def _provisional(case: CaseRecord) -> bool:
+    return case.verdict is not None and 0 < case.verdict.campaigns < FIRM and not case.kernel.peer
+
+
+def _sentence(case: CaseRecord) -> Line:
+    """What a verdict says, or how the check failed; on one line of its own, however long."""
+    said = case.detail.partition("\n")[0] if case.verdict is None else case.verdict.sentence
+    style = of_severity(severity(case), word(case))
+    return line("  ", Segment(word(case), style), f": {case.id}: {said}" if said else f": {case.id}")
+
+
+def _cut(name: str, width: int) -> str:
+    """A long name without its middle."""
+    if len(name) <= width:
+        return name
+    half = (width - 2) // 2
+    return f"{name[: width - 2 - half]}..{name[-half:]}"

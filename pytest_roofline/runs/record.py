@@ -6,6 +6,7 @@ per second, sizes in bytes. Figures of different provenance have fields of their
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -222,6 +223,12 @@ class CaseRecord:
         return CaseId.parse(self.id)
 
     @property
+    def problem(self) -> tuple[str, str, str]:
+        """Operation, dtype and shape: what kernels compete in."""
+        operation, _, _, dtype, shape = self.id.split("/")
+        return operation, dtype, shape
+
+    @property
     def seconds(self) -> float | None:
         """The time that the roofline uses; ``None`` where nothing was timed."""
         return None if self.times is None else self.times.seconds
@@ -259,16 +266,16 @@ class RunRecord:
     def peer_ratio(self, case: CaseRecord) -> float | None:
         """Time of the fastest library routine on the same problem over this time, both from brackets; above 1: faster
         than it. ``None`` for a library routine, and where there is none."""
-        if case.kernel.peer or case.times is None:
+        if case.kernel.peer or case.times is None or case.problem not in self._peers:
             return None
-        mine = case.parts
-        peers = [
-            other.times.bracket.seconds
-            for other in self.cases
-            if other.kernel.peer and other.times is not None and _same_problem(other.parts, mine)
-        ]
-        return min(peers) / case.times.bracket.seconds if peers else None
+        return self._peers[case.problem] / case.times.bracket.seconds
 
-
-def _same_problem(one: CaseId, other: CaseId) -> bool:
-    return (one.operation, one.dtype, one.shape) == (other.operation, other.dtype, other.shape)
+    @functools.cached_property
+    def _peers(self) -> dict[tuple[str, str, str], float]:
+        """Seconds of the fastest library routine by problem."""
+        found: dict[tuple[str, str, str], float] = {}
+        for case in self.cases:
+            if case.kernel.peer and case.times is not None:
+                seconds = case.times.bracket.seconds
+                found[case.problem] = min(seconds, found.get(case.problem, seconds))
+        return found
