@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 _GLOBAL = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 _LOCAL = "l1tex__t_{}_pipe_lsu_mem_local_op_{}.sum"
@@ -159,3 +160,17 @@ def _stalls(raw: Mapping[str, float]) -> dict[str, float]:
 def dominant(launches: tuple[Counters, ...]) -> Counters | None:
     """The launch that took longest under the profiler; ``None`` without launches."""
     return max(launches, key=lambda found: found.figures.get("duration", 0.0), default=None)
+
+
+def plain(counters: Counters) -> dict[str, Any]:
+    """JSON values: the figures by name, ``stall.<reason>`` for each share of stalled time, and ``kernel``."""
+    stalls = {f"stall.{reason}": share for reason, share in counters.stalls.items()}
+    return {"kernel": counters.kernel, **counters.figures, **stalls}
+
+
+def from_plain(data: Mapping[str, Any]) -> Counters:
+    """The reverse; what is no number is left out, so that files of another version can be read."""
+    numbers = {k: float(v) for k, v in data.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+    stalls = {k.removeprefix("stall."): v for k, v in numbers.items() if k.startswith("stall.")}
+    figures = {k: v for k, v in numbers.items() if not k.startswith("stall.")}
+    return Counters(str(data.get("kernel", "")), figures, stalls)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_roofline.contract import Case
 from pytest_roofline.counters import choosing, ncu
-from pytest_roofline.counters.metrics import Counters, dominant
+from pytest_roofline.counters.metrics import Counters, dominant, plain
 from pytest_roofline.evidence import CaseSpec
 from pytest_roofline.judging import Row
 
@@ -46,17 +46,3 @@ def profiled(
     lines = [f"counters of {len(cases)} of {len(chosen)} chosen cases, {found.tool}"]
     lines += [f"  no counters of {case}: {problem}" for case, problem in found.problems.items()]
     return Profiled(cases, tuple(lines))
-
-
-def plain(counters: Counters) -> dict[str, Any]:
-    """JSON values: the figures by name, ``stall.<reason>`` for each share of stalled time, and ``kernel``."""
-    stalls = {f"stall.{reason}": share for reason, share in counters.stalls.items()}
-    return {"kernel": counters.kernel, **counters.figures, **stalls}
-
-
-def from_plain(data: Mapping[str, Any]) -> Counters:
-    """The reverse; what is no number is left out, so that files of another version can be read."""
-    numbers = {k: float(v) for k, v in data.items() if isinstance(v, int | float) and not isinstance(v, bool)}
-    stalls = {k.removeprefix("stall."): v for k, v in numbers.items() if k.startswith("stall.")}
-    figures = {k: v for k, v in numbers.items() if not k.startswith("stall.")}
-    return Counters(str(data.get("kernel", "")), figures, stalls)

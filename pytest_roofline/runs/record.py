@@ -191,7 +191,7 @@ class CaseRecord:
     ``verdict`` is the one that counts, ``comparisons`` what it was made of. ``bounds`` have the names ``problem``,
     ``algorithm``, ``ceiling`` (see :class:`pytest_roofline.roofline.Assessment`) and ``cached``. ``counted`` are the
     figures of this run or, in a timed run, the stored ones of the same kernel for an A100. ``ncu`` are counters of
-    the hardware as :func:`pytest_roofline.counters.session.from_plain` reads them.
+    the hardware as :func:`pytest_roofline.counters.metrics.from_plain` reads them.
     """
 
     id: str
