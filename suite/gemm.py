@@ -38,12 +38,21 @@ TRUNCATED_TF32 = 2.0**-10
 """Relative error of an f32 operand whose low 13 bits a tensor core drops, as mma and wgmma may (PTX ISA, tf32)."""
 
 
-def arguments(*, wide: bool | Callable[[DType], bool] = False) -> tuple[Argument, ...]:
-    """a, b and c of a product; ``wide`` gives c the accumulator's format. A shape with ``.t`` stores b by columns."""
+def result(dtype: DType) -> Element:
+    """The format of c: 16-bit operands give results like themselves, all others results like their accumulator."""
+    return dtype.operand if dtype.operand.itemsize == 2 else dtype.accumulator
+
+
+def arguments() -> tuple[Argument, ...]:
+    """a, b and c of a product. A shape with ``.t`` stores b by columns."""
+
+    def accumulates(dtype: DType) -> bool:
+        return result(dtype) == dtype.accumulator
+
     return (
         Argument("a", Role.IN, lambda dims: (dims[0], dims[2]), pitched=True),
         Argument("b", Role.IN, lambda dims: (dims[2], dims[1]), pitched=True, transposable=True),
-        Argument("c", Role.OUT, lambda dims: (dims[0], dims[1]), pitched=True, accumulator=wide),
+        Argument("c", Role.OUT, lambda dims: (dims[0], dims[1]), pitched=True, accumulator=accumulates),
     )
 
 
@@ -52,16 +61,16 @@ def reference(a: torch.Tensor, b: torch.Tensor) -> dict[str, torch.Tensor]:
     return {"c": (a.double() @ b.double()).to(a.dtype)}
 
 
-def work(shape: Shape, dtype: DType, pipeline: Pipeline, *, wide: bool = False) -> Work:
-    """An FMA per product, each operand read once and c written once; ``wide`` as in :func:`arguments`."""
+def work(shape: Shape, dtype: DType, pipeline: Pipeline) -> Work:
+    """An FMA per product, each operand read once and c written once."""
     m, n, k = shape.dims
-    size, result = dtype.operand.itemsize, (dtype.accumulator if wide else dtype.operand).itemsize
-    return Work({pipeline: 2 * m * n * k}, Traffic(read=size * (m * k + k * n), write=result * m * n))
+    read, write = dtype.operand.itemsize * (m * k + k * n), result(dtype).itemsize * m * n
+    return Work({pipeline: 2 * m * n * k}, Traffic(read, write))
 
 
-def tensor_work(shape: Shape, dtype: DType, *, wide: bool = False) -> Work:
+def tensor_work(shape: Shape, dtype: DType) -> Work:
     """:func:`work` on the tensor cores."""
-    return work(shape, dtype, TENSOR_PIPELINES[dtype.operand.name], wide=wide)
+    return work(shape, dtype, TENSOR_PIPELINES[dtype.operand.name])
 
 
 def depth(dims: tuple[int, ...]) -> int:
@@ -84,30 +93,26 @@ BOUND_SOURCE = (
 )
 
 
-def tensor_bound(
-    computed: Computed,
-    accumulator: Element,
-    result: Element,
-    *,
-    addition: float = TRUNCATED_F32,
-    operand: float = 0.0,
-) -> Bound:
-    """Error of a product on the tensor cores: exact in integers, else relative errors of ``addition`` per addition in
-    the format ``accumulator`` and of ``operand`` per operand, and a rounding to ``result`` where that is narrower.
+def tensor_bound(computed: Computed) -> Bound:
+    """Error of a product on the tensor cores: exact in integers, else relative errors per operand, where it is cut, and
+    per addition, and a rounding to 16 bits where c has them.
 
     A step of t products aligns t + 1 terms to the largest and truncates each, so that the k products cost at most
-    k + ceil(k / 4) errors of the size ``addition`` times |a| |b| where t is at least 4, as on every device of sm_80
-    and up; ``computed.depth`` adds what the kernel sums up outside.
+    k + ceil(k / 4) errors of an addition times |a| |b| where t is at least 4, as on every device of sm_80 and up;
+    ``computed.depth`` adds what the kernel sums up outside.
     """
-    size, k = magnitude(computed), computed.dims[2]
-    if not accumulator.is_float:
+    size, k, dtype = magnitude(computed), computed.dims[2], computed.dtype
+    item, stored_as = dtype.accumulator, result(dtype)
+    if not item.is_float:
         return Bound(0 * size)
+    addition = TRUNCATED_FP8 if dtype.operand.name == "fp8" else TRUNCATED_F32
+    operand = TRUNCATED_TF32 if dtype.operand.name == "tf32" else 0.0
     # (1 + u)^n - 1 <= exp(n u) - 1, which has a value for every n where gamma_n has none (Higham, problem 3.1).
     sums = math.expm1((k + -(-k // 4) + computed.depth) * addition)
     relative = sums + 2 * operand + operand**2 + gamma(k + 1, 2.0**-53)
-    overflows = size * (1 + relative) >= min(accumulator.largest, result.largest)
-    error = size * relative + (2 * k + computed.depth) * accumulator.tiny
-    return Bound(error, overflows) if result == accumulator else stored(size, error, result, overflows)
+    overflows = size * (1 + relative) >= min(item.largest, stored_as.largest)
+    error = size * relative + (2 * k + computed.depth) * item.tiny
+    return Bound(error, overflows) if stored_as == item else stored(size, error, stored_as, overflows)
 
 
 def panel_loads(rows: int, columns: int) -> Model:
@@ -119,7 +124,7 @@ def panel_loads(rows: int, columns: int) -> Model:
     def model(shape: Shape, dtype: DType) -> tuple[Traffic, ...]:
         m, n, k = shape.dims
         elements = -(-n // columns) * m * k + -(-m // rows) * k * n
-        return (Traffic(dtype.operand.itemsize * elements, dtype.accumulator.itemsize * m * n, Memory.L2),)
+        return (Traffic(dtype.operand.itemsize * elements, result(dtype).itemsize * m * n, Memory.L2),)
 
     return model
 

@@ -6,10 +6,15 @@ order that instructions on 8-bit and tf32 operands take. 16-bit operands may lie
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pytest_roofline.contract import Bound, Computed, Kernel, Operation, Shapes, Tolerance
 from pytest_roofline.dtypes import DType
 from pytest_roofline.ids import Shape
 from suite import gemm
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 # The first is the one that the size sweep is for.
 DTYPES = ("bf16_f32", "f16_f32", "tf32_f32", "i8_i32", "fp8_f32")
@@ -17,17 +22,14 @@ AMPERE = ("bf16_f32", "f16_f32", "tf32_f32", "i8_i32")  # mma.sync of sm_80 has 
 RUNG = ("bf16_f32",)  # what these rungs change, the way to the tensor core, does not depend on the format
 
 
-def wide(dtype: DType) -> bool:
-    """16-bit operands give results like themselves, all others results in the accumulator's format."""
-    return dtype.operand.itemsize != 2
-
-
 def bound(computed: Computed) -> dict[str, Bound]:
-    dtype = computed.dtype
-    result = dtype.accumulator if wide(dtype) else dtype.operand
-    addition = gemm.TRUNCATED_FP8 if dtype.operand.name == "fp8" else gemm.TRUNCATED_F32
-    operand = gemm.TRUNCATED_TF32 if dtype.operand.name == "tf32" else 0.0
-    return {"c": gemm.tensor_bound(computed, dtype.accumulator, result, addition=addition, operand=operand)}
+    return {"c": gemm.tensor_bound(computed)}
+
+
+def drawn(tile: tuple[int, ...]) -> SearchStrategy[Shape]:
+    """Up to one tile and a quarter, because tiles are large, and two and a half along k."""
+    rows, columns, deep = tile
+    return gemm.drawn(tile, (rows + rows // 4 + 1, columns + columns // 4 + 1, 5 * deep // 2))
 
 
 def peer_rejects(shape: Shape, dtype: DType) -> str | None:
@@ -43,16 +45,16 @@ def peer_rejects(shape: Shape, dtype: DType) -> str | None:
 OPERATION = Operation(
     name="matmul_tensor",
     summary="c = a b on tensor cores",
-    arguments=gemm.arguments(wide=wide),
+    arguments=gemm.arguments(),
     reference=gemm.reference,
-    work=lambda shape, dtype: gemm.tensor_work(shape, dtype, wide=wide(dtype)),
+    work=gemm.tensor_work,
     tolerance=Tolerance(
         bound,
         "a truncation per product and per step of at least 4 products, relative to |a| |b| elementwise (Fasi et al., "
         "2021), of operands cut to tf32 where they are, then one rounding to 16 bits where c has them; integers exact",
     ),
     shapes=Shapes(
-        drawn=gemm.drawn,
+        drawn=drawn,
         # k = 1024 ends a tile before its pipeline is warm; with k = 4095 no row but the first is aligned.
         sweep=(
             "256x256x256.t",
@@ -107,8 +109,8 @@ OPERATION = Operation(
     depth=lambda dims: 1,
     absent={
         ("triton", "mma_simple"): "tl.dot brings its operands through shared memory itself",
-        ("triton", "tiled"): "x",
-        ("triton", "pipelined"): "x",
-        ("triton", "tuned"): "x",
+        ("triton", "tiled"): "Triton lays out and swizzles shared memory itself",
+        ("triton", "pipelined"): "num_stages of every Triton kernel is this rung",
+        ("triton", "tuned"): "warps, registers and epilogue are the compiler's",
     },
 )
