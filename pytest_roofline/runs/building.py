@@ -18,6 +18,7 @@ from pytest_roofline.devices.ceilings import Ceilings
 from pytest_roofline.devices.record import DeviceRecord, keys, load
 from pytest_roofline.evidence import Evidence, Timing
 from pytest_roofline.gate import CountedRow
+from pytest_roofline.ids import CaseId, Shape
 from pytest_roofline.judging import Row
 from pytest_roofline.roofline import Assessment, Limit, assess, cached_limit
 from pytest_roofline.runs.record import (
@@ -52,13 +53,14 @@ class Beside:
         return tuple(_published(figure, case) for figure in found)
 
     def counted(self, case: Case) -> CountedFigures | None:
-        """The stored counts of the same kernel and dtype, of its largest counted shape."""
+        """The stored counts of the same kernel and dtype, of the largest counted shape that is laid out alike: one that
+        is shifted by an element counts sectors that an aligned one does not have."""
         block = self._of(counted_for(case.kernel.capability)[0], case).counted
         kernel = str(case).rsplit("/", 1)[0] + "/"
         alike = [name for name in (block.cases if block else ()) if name.startswith(kernel)]
         if block is None or not alike:
             return None
-        name = max(alike, key=lambda n: (case.operation.case(type(case.id).parse(n)).shape.size, n))
+        name = max(alike, key=lambda n: (_alike(CaseId.parse(n).shape, case.shape), CaseId.parse(n).shape.size, n))
         entry = block.cases[name]
         compiled = [
             _compiled(key, compiler, kernels[key])
@@ -73,6 +75,17 @@ class Beside:
         if key not in self._read:
             self._read[key] = self.store.load(*key)
         return self._read[key]
+
+
+def _alike(one: Shape, other: Shape) -> int:
+    """How much of the layout two shapes share; whether their rows and ends are aligned comes last."""
+    same = (
+        (one.offset > 0) == (other.offset > 0),
+        (one.pitch is None) == (other.pitch is None),
+        one.transposed == other.transposed,
+    )
+    even = all((a % 32 == 0) == (b % 32 == 0) for a, b in zip(one.dims, other.dims, strict=True))
+    return 2 * sum(same) + even
 
 
 def timed(row: Row, evidence: Evidence, beside: Beside, record: DeviceRecord | None) -> CaseRecord:

@@ -1,0 +1,49 @@
+// Numbers as people read them; an unknown one is a dash.
+const DASH = "–";
+const known = (value) => value !== null && value !== undefined && Number.isFinite(value);
+const digits = (value, count = 3) => {
+  if (value === 0) return "0";
+  const rounded = Number(value.toPrecision(count));
+  return Math.abs(rounded) >= 1000 ? rounded.toLocaleString("en-GB").replaceAll(",", "\u202f") : String(rounded);
+};
+
+function scaled(value, unit, steps) {
+  if (!known(value)) return DASH;
+  if (value === 0) return "0 " + unit;
+  for (const [size, prefix] of steps) if (Math.abs(value) >= size) return digits(value / size) + " " + prefix + unit;
+  const [size, prefix] = steps[steps.length - 1];
+  return digits(value / size) + " " + prefix + unit;
+}
+
+const LARGE = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
+const asTime = (s) => scaled(s, "s", [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]]);
+const asBytes = (b) => scaled(b, "B", LARGE);
+const asBandwidth = (rate) => scaled(rate, "B/s", LARGE);
+const asOperations = (rate, unit = "op/s") => scaled(rate, unit, LARGE);
+const asCount = (n) => (known(n) ? (n < 1e5 ? digits(n, 6) : scaled(n, "", LARGE).trim()) : DASH);
+const asIntensity = (i) => (i === Infinity ? "∞" : known(i) ? digits(i) + " op/B" : DASH);
+const asChange = (ratio) => (known(ratio) ? (ratio >= 1 ? "+" : "−") + digits(Math.abs(100 * (ratio - 1)), 2) + " %" : DASH);
+const asDate = (iso) => (iso ? iso.slice(0, 16).replace("T", " ") : DASH);
+
+function asShare(fraction) {
+  if (!known(fraction)) return DASH;
+  const percent = 100 * fraction;
+  return (percent >= 10 ? percent.toFixed(1) : digits(percent, 2)) + " %";
+}
+
+const LEVELS = { device: "device memory", l2: "L2", shared: "shared memory", register: "registers", host: "host link" };
+const limitName = (by) => LEVELS[by] || (by ? by.replaceAll("_", " ") + " pipeline" : DASH);
+const BACKENDS = { cuda: "CUDA C++", triton: "Triton", torch: "PyTorch", cupy: "CuPy", host: "host" };
+const backendName = (backend) => BACKENDS[backend] || backend;
+const VERDICTS = { below_floor: "below floor", stale_ceiling: "stale ceiling", information: "library", none: "no verdict" };
+const verdictName = (kind) => VERDICTS[kind] || kind;
+
+// The rate that matters for a case: operations where a pipeline bounds it, else bytes.
+function asRate(c) {
+  if (c.bound && c.bound[2] === "compute") return asOperations(c.operations_rate, floating(c) ? "FLOP/s" : "op/s");
+  return asBandwidth(c.bytes_rate);
+}
+const pipelineUnit = (name) => (/int|special/.test(name) ? "op/s" : "FLOP/s");
+const floating = (c) => Object.keys(c.operations).every((name) => !/int|special/.test(name));
+const asFigure = (f) => (f.unit === "s" ? asTime(f.value) : f.unit === "B" ? asBytes(f.value)
+  : asCount(Number(f.value.toPrecision(4))) + (f.unit ? " " + f.unit : ""));
