@@ -1,0 +1,86 @@
+"""Where the level of a case changed over its runs.
+
+Killick, Fearnhead and Eckley, "Optimal detection of changepoints with a linear computational cost", JASA 107, 2012:
+PELT finds the segmentation that minimises squared deviations plus a penalty per change, here through ``ruptures`` on
+the logarithm. The noise between runs is taken from neighbours, whose differences a change of level hardly touches.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_roofline.history import require
+from pytest_roofline.history.queries import Point
+from pytest_roofline.statistics import MINIMAL
+
+SHORTEST = 3
+"""Runs that make a level: two odd ones in a row are none yet."""
+ENOUGH = 2 * SHORTEST
+"""Runs below which nothing is looked for."""
+_PENALTY = 4.0  # times ln(runs) and the variance: twice the BIC's 2 ln n, as runs of one day are not independent
+_SMALLEST_NOISE = 1e-4  # of exact figures, which have none
+_MAD = 1.4826  # of a normal distribution: standard deviation over median absolute deviation
+
+
+@dataclass(frozen=True)
+class ChangePoint:
+    """A new level: ``at`` is the index of its first run, ``ratio`` new over old level (the medians of both).
+
+    ``before`` and ``after`` are the last run of the old and the first of the new level; ``also`` says what else than
+    the kernels changed between the two.
+    """
+
+    at: int
+    ratio: float
+    before: Point
+    after: Point
+    also: tuple[str, ...] = ()
+
+
+def change_points(points: Sequence[Point]) -> list[ChangePoint]:
+    """The changes of level, the oldest first; none in fewer than :data:`ENOUGH` runs.
+
+    Raises :class:`pytest_roofline.history.HistoryError` where ``ruptures`` is not installed.
+    """
+    if len(points) < ENOUGH:
+        return []
+    smallest = min((point.value for point in points if point.value > 0), default=1.0)
+    # Counted figures may be zero: no conflicts, no spills.
+    logs = [math.log(point.value) if point.value > 0 else math.log(smallest) - 1 for point in points]
+    edges = [0, *_segments(logs), len(points)]
+    levels = [statistics.median(logs[a:b]) for a, b in itertools.pairwise(edges)]
+    found = []
+    for place, (old, new) in enumerate(itertools.pairwise(levels), start=1):
+        at = edges[place]
+        if abs(new - old) >= math.log1p(MINIMAL):
+            before, after = points[at - 1], points[at]
+            found.append(ChangePoint(at, math.exp(new - old), before, after, _also(before, after)))
+    return found
+
+
+def noise(logs: Sequence[float]) -> float:
+    """Standard deviation between neighbouring runs on the logarithm, from the median of their differences."""
+    steps = [abs(b - a) for a, b in itertools.pairwise(logs)]
+    return max(_MAD * statistics.median(steps) / math.sqrt(2), _SMALLEST_NOISE)
+
+
+def _segments(logs: Sequence[float]) -> list[int]:
+    """The first index of every level but the first."""
+    numpy, ruptures = require("numpy"), require("ruptures")
+    scaled = numpy.asarray(logs, dtype=float) / noise(logs)
+    detector = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST).fit(scaled.reshape(-1, 1))
+    return [int(place) for place in detector.predict(pen=_PENALTY * math.log(len(logs)))[:-1]]
+
+
+def _also(before: Point, after: Point) -> tuple[str, ...]:
+    """What else changed between two runs."""
+    found = []
+    for name in ("driver", "toolchain", "machine"):
+        old, new = getattr(before, name), getattr(after, name)
+        if old != new:
+            found.append(f"{name} {old or 'unknown'} -> {new or 'unknown'}")
+    return tuple(found)
