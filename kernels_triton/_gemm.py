@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from typing import Any
 
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 from pytest_roofline.launch import require
 
@@ -140,3 +143,73 @@ def put(sums, row, column, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M: tl.con
         columns = column * BLOCK_N + tl.arange(0, BLOCK_N)
         c = c_ptr + rows.to(tl.int64)[:, None] * c_row + columns.to(tl.int64)[None, :] * c_column
         tl.store(c, sums.to(c_ptr.dtype.element_ty), mask=(rows[:, None] < m) & (columns[None, :] < n))
+
+
+@triton.jit
+def part(
+    a, b, row, column, first, last, m, n, k, a_row, a_column, b_row, b_column,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+    WHOLE: tl.constexpr, DESCRIBED: tl.constexpr, B_BY_COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """What k from ``first`` to ``last`` adds to tile (``row``, ``column``) of c, in f32; ``a`` and ``b`` are
+    descriptors or pointers."""
+    sums = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+    if DESCRIBED:
+        for start in range(first, last, BLOCK_K):
+            a_tile = a.load([row * BLOCK_M, start])
+            if B_BY_COLUMNS:
+                b_tile = b.load([column * BLOCK_N, start]).T
+            else:
+                b_tile = b.load([start, column * BLOCK_N])
+            sums = tl.dot(a_tile, b_tile, sums, input_precision="ieee")
+    else:
+        rows = row * BLOCK_M + tl.arange(0, BLOCK_M)
+        columns = column * BLOCK_N + tl.arange(0, BLOCK_N)
+        sums = product(
+            a, b, rows % m, columns % n, first, last, k, a_row, a_column, b_row, b_column, sums,
+            BLOCK_K, WHOLE, "ieee",
+        )  # fmt: skip
+    return sums
+
+
+@triton.jit
+def slot(partials_ptr, number, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
+    """Pointers to a dense tile of the workspace."""
+    start = partials_ptr + number.to(tl.int64) * (BLOCK_M * BLOCK_N)
+    return start + tl.arange(0, BLOCK_M)[:, None] * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
+
+
+def described(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether tensor descriptors can stand for both operands: a dense dimension, and everything else in packs."""
+    right = b.T if b.stride(0) == 1 else b
+    return all(_describable(tensor) for tensor in (a, right))
+
+
+def _describable(matrix: torch.Tensor) -> bool:
+    row, column = matrix.stride()
+    aligned = matrix.data_ptr() % PACK == row * matrix.element_size() % PACK == 0
+    return aligned and column == 1 and matrix.numel() > 0
+
+
+def operands(
+    a: torch.Tensor, b: torch.Tensor, block_m: int, block_n: int, block_k: int, as_descriptors: bool
+) -> tuple[Any, Any]:
+    """Both operands as they are, or as descriptors of their blocks; b by columns has one of its transpose."""
+    if not as_descriptors:
+        return a, b
+    turned = b.stride(0) == 1
+    right, blocks = (b.T, [block_n, block_k]) if turned else (b, [block_k, block_n])
+    return TensorDescriptor.from_tensor(a, [block_m, block_k]), TensorDescriptor.from_tensor(right, blocks)
+
+
+INTERPRETED = 4  # programs that the interpreter is thought to run at once: enough for several to share a tile
+
+
+def multiprocessors(tensor: torch.Tensor) -> int:
+    """SMs of the tensor's device."""
+    return _multiprocessors(tensor.device.index) if tensor.is_cuda else INTERPRETED
+
+
+@functools.cache
+def _multiprocessors(device: int) -> int:
+    return int(torch.cuda.get_device_properties(device).multi_processor_count)

@@ -1,0 +1,137 @@
+"""c[m, n] = a[m, k] b[k, n] where tiles of c do not fill the device: k has to be shared out among programs as well.
+
+f16 goes through the tensor cores and adds up in f32, f32 stays on the ordinary cores. A shape with ``.t`` stores b by
+columns, as a linear layer stores its weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_roofline.contract import Bound, Buffer, Computed, Kernel, Operation, Pipeline, Shapes, Tolerance, Work
+from pytest_roofline.dtypes import DType
+from pytest_roofline.ids import Shape
+from suite import gemm
+
+DTYPES = ("f16_f32", "f32")
+WORKSPACE = 1 << 23  # f32 elements, 32 MiB: what cuBLAS takes for itself on Hopper (cublasSetWorkspace)
+PARTS = 256  # into which k is split at most
+
+# Four ways not to fill 132 SMs, six shapes each. None was chosen after a measurement.
+SKINNY = (
+    "16x4096x4096.t",  # layers of Llama 3 8B for 16, 64 and 128 tokens, and of 70B for 32
+    "64x14336x4096.t",
+    "128x4096x14336.t",
+    "32x8192x8192.t",
+    "35x8457x2560",  # DeepBench (Baidu, 2016), training
+    "4096x24x8192",
+)
+DEEP = (  # k much larger than m and n
+    "64x64x65536",
+    "128x128x131072",
+    "256x256x32768",
+    "96x160x50000",
+    "512x16x100000",
+    "192x320x24576.t",
+)
+ONE_PAST = (  # a tile, in one extent or in all; odd rows lie misaligned, with a pitch of 2056 they do not
+    "129x129x4096",
+    "257x1025x2048",
+    "1025x1025x1025",
+    "2049x2048x2048",
+    "2049x2049x2049.p2056",
+    "4097x4097x1024.t",
+)
+LAST_WAVE = (  # 132 SMs and tiles of 128 x 128: 135, 144, 272, 270, 540 and 273 of them
+    "1152x1920x4096",
+    "1536x1536x8192.t",
+    "2176x2048x2048",
+    "3456x1280x4096.t",
+    "2304x3840x1024",
+    "1664x2688x8192",
+)
+DEFAULT = (
+    "1536x1536x8192.t",
+    "64x14336x4096.t",
+    "35x8457x2560",
+    "128x128x131072",
+    "96x160x50000",
+    "1025x1025x1025",
+    "2049x2048x2048",
+)
+
+
+def work(shape: Shape, dtype: DType) -> Work:
+    if dtype.operand.name == "f32":
+        return gemm.work(shape, dtype, Pipeline.FP32)
+    return gemm.tensor_work(shape, dtype)
+
+
+def bound(computed: Computed) -> dict[str, Bound]:
+    dtype = computed.dtype
+    if dtype.operand.name == "f32":
+        return {"c": gemm.bound(computed)}
+    joined = replace(computed, depth=min(PARTS, computed.dims[2]) + 1)
+    return {"c": gemm.tensor_bound(joined)}
+
+
+def workspace(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
+    """Room for the parts of each tile of c that several programs compute; tiles are at most 256 wide."""
+    m, n, k = shape.dims
+    covered = (-(-m // 256) * 256) * (-(-n // 256) * 256)
+    return (Buffer("partials", min(WORKSPACE, covered * min(PARTS, 1 + k // 32))),)
+
+
+OPERATION = Operation(
+    name="matmul_ragged",
+    summary="c = a b for shapes that fill a device badly",
+    arguments=gemm.arguments(),
+    reference=gemm.reference,
+    work=work,
+    tolerance=Tolerance(
+        bound,
+        "f32: " + gemm.BOUND_SOURCE + "; f16: a truncation per product and per step of at least 4 products, relative "
+        "to |a| |b| elementwise (Fasi et al., 2021), and per part of k, then one rounding to f16",
+    ),
+    shapes=Shapes(
+        drawn=lambda tile: gemm.drawn(tile, (40, 70, 200)),
+        sweep=DEFAULT,
+        representative=DEFAULT[:1],
+        counted=(*gemm.COUNTED, "16x48x200.t", "33x17x300"),
+        full=(*SKINNY, *DEEP, *ONE_PAST, *LAST_WAVE),
+    ),
+    kernels=(
+        Kernel(
+            "triton",
+            "split_k",
+            "kernels_triton.matmul_ragged:split_k",
+            DTYPES,
+            tile=(16, 32, 64),
+            workspace=workspace,
+        ),
+        Kernel(
+            "triton",
+            "stream_k",
+            "kernels_triton.matmul_ragged:stream_k",
+            DTYPES,
+            tile=(16, 32, 64),
+            workspace=workspace,
+        ),
+        Kernel(
+            "triton",
+            "chosen",
+            "kernels_triton.matmul_ragged:chosen",
+            DTYPES,
+            tile=(16, 32, 64),
+            workspace=workspace,
+            best=True,
+        ),
+        Kernel("torch", "mm", "suite.peers.matmul_ragged:torch_mm", DTYPES, peer=True),
+    ),
+    depth=gemm.depth,
+    absent={
+        ("cuda", "split_k"): "written in Triton only so far",
+        ("cuda", "stream_k"): "written in Triton only so far",
+        ("cuda", "chosen"): "written in Triton only so far",
+    },
+)
