@@ -7,7 +7,9 @@ from pathlib import Path
 
 import torch
 
-from pytest_roofline.launch import Source, c_type, ceil_div, misalignment, require
+from pytest_roofline.launch import GpuNeeded, Source, c_type, ceil_div, misalignment, require
+
+from . import hopper
 
 _HERE = Path(__file__).parent
 MMA_SIMPLE = Source(_HERE / "mma_simple.cu")
@@ -80,6 +82,22 @@ def launch_tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, tiling: Tili
     function = TUNED.function(f"matmul_tensor_tuned<{c_type(a)}, {c_type(c)}, {parts}, {_access(a, b)}>")
     arguments = (*_arguments(a, b, c), group, _aligned(c))
     function((ceil_div(m, t.rows) * ceil_div(n, t.columns),), (t.threads,), arguments, t.shared_bytes)
+
+
+def automatic(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """Hopper's own instructions where the GPU has them and the copy engine takes the matrices, else ``tuned``.
+
+    Raises ``ValueError`` for shapes that do not multiply, and for fp8 matrices that the copy engine does not take,
+    :class:`GpuNeeded` for fp8 elsewhere: mma.sync of sm_80 has no such operands.
+    """
+    bytes_of_float = a.dtype is torch.float8_e4m3fn
+    here = hopper.available(c.device)
+    if bytes_of_float and not here:
+        raise GpuNeeded(f"products of {a.dtype} need a GPU of {hopper.ARCH}")
+    if here and (bytes_of_float or not hopper.problem(a, b, c)):
+        hopper.best(a, b, c)
+    else:
+        tuned(a, b, c)
 
 
 def _extents(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[int, int, int]:

@@ -6,6 +6,7 @@
 
 constexpr int WGMMA_M = 64;
 constexpr int WGMMA_N = 256;
+constexpr int WGMMA_K_BYTES = 32;  // of k that one instruction multiplies
 constexpr int ACCUMULATORS = WGMMA_M * WGMMA_N / WARPGROUP;  // of one thread
 
 // ---- Descriptors of operands whose rows of 128 bytes are swizzled; groups of eight rows are 1024 bytes apart.
@@ -72,14 +73,16 @@ __device__ __forceinline__ void pin(int (&d)[ACCUMULATORS]) {
                  : BOUND_128(kind)                                                         \
                  : "l"(a), "l"(b), "r"(add))
 
-// K is what one instruction covers of k: 32 bytes of operands.
+__device__ __forceinline__ unsigned as_bits(float x) { return __float_as_uint(x); }
+__device__ __forceinline__ unsigned as_bits(int x) { return static_cast<unsigned>(x); }
+
 struct F16 {
     using Accumulator = float;
     static constexpr int BYTES = 2;
-    template <bool B_ROWS>
+    template <bool B_BY_COLUMNS>
     static __device__ __forceinline__ void multiply(float (&d)[ACCUMULATORS], unsigned long long a,
                                                     unsigned long long b, int add) {
-        if constexpr (B_ROWS) {
+        if constexpr (!B_BY_COLUMNS) {
             WGMMA("m64n256k16.f32.f16.f16", ", 1, 1, 0, 1", "+f");
         } else {
             WGMMA("m64n256k16.f32.f16.f16", ", 1, 1, 0, 0", "+f");
@@ -95,10 +98,10 @@ struct F16 {
 struct BF16 {
     using Accumulator = float;
     static constexpr int BYTES = 2;
-    template <bool B_ROWS>
+    template <bool B_BY_COLUMNS>
     static __device__ __forceinline__ void multiply(float (&d)[ACCUMULATORS], unsigned long long a,
                                                     unsigned long long b, int add) {
-        if constexpr (B_ROWS) {
+        if constexpr (!B_BY_COLUMNS) {
             WGMMA("m64n256k16.f32.bf16.bf16", ", 1, 1, 0, 1", "+f");
         } else {
             WGMMA("m64n256k16.f32.bf16.bf16", ", 1, 1, 0, 0", "+f");
@@ -114,10 +117,10 @@ struct BF16 {
 struct TF32 {
     using Accumulator = float;
     static constexpr int BYTES = 4;
-    template <bool B_ROWS>
+    template <bool B_BY_COLUMNS>
     static __device__ __forceinline__ void multiply(float (&d)[ACCUMULATORS], unsigned long long a,
                                                     unsigned long long b, int add) {
-        static_assert(!B_ROWS, "only operands of 16 bits can be transposed");
+        static_assert(B_BY_COLUMNS, "only operands of 16 bits can be transposed");
         WGMMA("m64n256k8.f32.tf32.tf32", ", 1, 1", "+f");
     }
 };
@@ -125,10 +128,10 @@ struct TF32 {
 struct E4M3 {
     using Accumulator = float;
     static constexpr int BYTES = 1;
-    template <bool B_ROWS>
+    template <bool B_BY_COLUMNS>
     static __device__ __forceinline__ void multiply(float (&d)[ACCUMULATORS], unsigned long long a,
                                                     unsigned long long b, int add) {
-        static_assert(!B_ROWS, "only operands of 16 bits can be transposed");
+        static_assert(B_BY_COLUMNS, "only operands of 16 bits can be transposed");
         WGMMA("m64n256k32.f32.e4m3.e4m3", ", 1, 1", "+f");
     }
 };
@@ -136,10 +139,10 @@ struct E4M3 {
 struct I8 {
     using Accumulator = int;
     static constexpr int BYTES = 1;
-    template <bool B_ROWS>
+    template <bool B_BY_COLUMNS>
     static __device__ __forceinline__ void multiply(int (&d)[ACCUMULATORS], unsigned long long a,
                                                     unsigned long long b, int add) {
-        static_assert(!B_ROWS, "only operands of 16 bits can be transposed");
+        static_assert(B_BY_COLUMNS, "only operands of 16 bits can be transposed");
         WGMMA("m64n256k32.s32.s8.s8", "", "+r");
     }
 };

@@ -42,6 +42,40 @@ def peer_rejects(shape: Shape, dtype: DType) -> str | None:
     return "fp8 takes b by columns" if dtype.operand.name == "fp8" and not shape.transposed else None
 
 
+def copy_engine_rejects(shape: Shape, dtype: DType) -> str | None:
+    """What Hopper's copy engine and wgmma demand of matrices that are not empty."""
+    _, n, k = shape.dims
+    size = dtype.operand.itemsize
+    if 0 in shape.dims:
+        return None
+    if size != 2 and not shape.transposed:
+        return "only operands of 16 bits may lie across k"
+    rows = ((k, size), (k if shape.transposed else n, size), (n, gemm.result(dtype).itemsize))
+    if any((shape.pitch or columns) * itemsize % 16 or shape.offset * itemsize % 16 for columns, itemsize in rows):
+        return "the copy engine takes rows that start at multiples of 16 bytes"
+    return None
+
+
+def automatic_rejects(shape: Shape, dtype: DType) -> str | None:
+    """8-bit floating point has no other way than Hopper's."""
+    return copy_engine_rejects(shape, dtype) if dtype.operand.name == "fp8" else None
+
+
+def hopper(variant: str, dtypes: tuple[str, ...], **options: int) -> Kernel:
+    """A rung on Hopper's own instructions, tiles of 128 x 256 per block."""
+    return Kernel(
+        "cuda",
+        variant,
+        f"kernels_cuda.matmul_tensor.hopper:{variant}",
+        dtypes,
+        options=options,
+        tile=(128, 256, 64),
+        model=gemm.panel_loads(128 * options.get("cluster", 1), 256),
+        rejects=copy_engine_rejects,
+        capability="sm_90a",
+    )
+
+
 OPERATION = Operation(
     name="matmul_tensor",
     summary="c = a b on tensor cores",
@@ -101,6 +135,19 @@ OPERATION = Operation(
             AMPERE,
             tile=(128, 256, 32),
             model=gemm.panel_loads(128, 256),
+        ),
+        hopper("wgmma", RUNG),
+        hopper("wgmma_specialised", RUNG),
+        hopper("wgmma_persistent", RUNG),
+        hopper("wgmma_cluster", RUNG, cluster=2, group=8),
+        Kernel(
+            "cuda",
+            "automatic",
+            "kernels_cuda.matmul_tensor:automatic",
+            DTYPES,
+            tile=(128, 256, 64),
+            model=gemm.panel_loads(128, 256),
+            rejects=automatic_rejects,
             best=True,
         ),
         Kernel("torch", "mm", "suite.peers.matmul_tensor:torch_mm", DTYPES, rejects=peer_rejects, peer=True),
@@ -111,6 +158,11 @@ OPERATION = Operation(
         ("triton", "mma_simple"): "tl.dot brings its operands through shared memory itself",
         ("triton", "tiled"): "Triton lays out and swizzles shared memory itself",
         ("triton", "pipelined"): "num_stages of every Triton kernel is this rung",
+        ("triton", "wgmma"): "on this GPU every tl.dot becomes wgmma, fed by cp.async",
+        ("triton", "wgmma_specialised"): "warp_specialize is a choice of the compiler's, taken in the variants there",
+        ("triton", "wgmma_persistent"): "the persistent variants there read through tensor descriptors",
+        ("triton", "wgmma_cluster"): "Triton has no multicast",
+        ("triton", "automatic"): "the same Triton source compiles to the instructions of either generation",
         ("triton", "tuned"): "warps, registers and epilogue are the compiler's",
     },
 )

@@ -1,0 +1,149 @@
+"""c[m, n] = a[m, k] b[k, n] on Hopper's tensor cores: TMA, mbarrier, wgmma. For matrices that the copy engine takes.
+
+That is rows of c, a and b dense, or columns of b, starting at multiples of 16 bytes; bytes and tf32 need b by columns.
+Every launcher raises ``ValueError`` for others, for shapes that do not multiply, and on GPUs other than sm_90.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import torch
+
+from pytest_roofline.capability import runs_on
+from pytest_roofline.launch import Source, ceil_div, require
+from pytest_roofline.tensor_map import TensorMap, refusal, tensor_map
+
+ARCH = "sm_90a"
+
+_HERE = Path(__file__).parent
+WGMMA, WGMMA_SPECIALISED, WGMMA_PERSISTENT, WGMMA_CLUSTER = (
+    Source(_HERE / f"{name}.cu", arch=ARCH)
+    for name in ("wgmma", "wgmma_specialised", "wgmma_persistent", "wgmma_cluster")
+)
+
+# As in wgmma_tile.cuh and wgmma_roles.cuh.
+TILE_M, TILE_N = 128, 256
+LINE = 128  # bytes of a row of a tile in shared memory
+STAGES = 4
+WARPGROUP = 128
+SHARED_BYTES = STAGES * (TILE_M + TILE_N) * LINE + 2 * (16 << 10) + STAGES * 2 * 8 + 1024
+RESULT_ROWS = 64  # of a box of results, those of a warpgroup
+
+CLUSTER, GROUP = 2, 8
+
+OPERANDS = {
+    torch.float16: "F16",
+    torch.bfloat16: "BF16",
+    torch.float32: "TF32",
+    torch.int8: "I8",
+    torch.float8_e4m3fn: "E4M3",
+}
+
+
+def wgmma(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """One tile of 128 x 256 per block."""
+    _launch_tiles(WGMMA, "matmul_tensor_wgmma", 2 * WARPGROUP, a, b, c)
+
+
+def wgmma_specialised(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """As ``wgmma`` with a warpgroup that only loads."""
+    _launch_tiles(WGMMA_SPECIALISED, "matmul_tensor_wgmma_specialised", 3 * WARPGROUP, a, b, c)
+
+
+def wgmma_persistent(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """As ``wgmma_specialised`` with a block per SM that takes tile after tile."""
+    m, n, k = extents(a, b, c)
+    if not empty(c, k):
+        function = WGMMA_PERSISTENT.function(f"matmul_tensor_wgmma_persistent<{_instance(a, b)}>")
+        blocks = min(_multiprocessors(c.get_device()), ceil_div(m, TILE_M) * ceil_div(n, TILE_N))
+        function((blocks,), (3 * WARPGROUP,), (*_maps(a, b, c), m, n, k), SHARED_BYTES)
+
+
+def wgmma_cluster(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, cluster: int, group: int) -> None:
+    """As ``wgmma_persistent`` with clusters of so many blocks along m that share b, and ``group`` of their rows walked
+    column by column."""
+    m, n, k = extents(a, b, c)
+    if not empty(c, k):
+        function = WGMMA_CLUSTER.function(f"matmul_tensor_wgmma_cluster<{_instance(a, b)}, {cluster}>")
+        tiles = ceil_div(m, TILE_M * cluster) * ceil_div(n, TILE_N)
+        clusters = min(_multiprocessors(c.get_device()) // cluster, tiles)
+        function((clusters * cluster,), (3 * WARPGROUP,), (*_maps(a, b, c, cluster), m, n, k, group), SHARED_BYTES)
+
+
+def best(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """``wgmma_cluster`` as it is fastest on an H200."""
+    wgmma_cluster(a, b, c, cluster=CLUSTER, group=GROUP)
+
+
+@functools.cache
+def available(device: torch.device) -> bool:
+    """Whether a device is a GPU that runs these kernels."""
+    return device.type == "cuda" and runs_on(ARCH, torch.cuda.get_device_capability(device))
+
+
+def problem(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> str:
+    """Why these launchers cannot take matrices that are not empty; nothing if they can."""
+    if a.dtype not in OPERANDS:
+        return f"wgmma does not multiply {a.dtype}"
+    if not by_columns(b) and a.element_size() != 2:
+        return f"wgmma takes {a.dtype} only with b by columns"
+    for name, matrix in (("a", a), ("b", b.T if by_columns(b) else b), ("c", c)):
+        row, column = matrix.stride()
+        found = refusal(matrix.data_ptr(), matrix.element_size(), matrix.shape[1], (row, column))
+        if found:
+            return f"the copy engine cannot take {name}: {found}"
+    return ""
+
+
+def by_columns(b: torch.Tensor) -> bool:
+    """Whether b lies by columns, along k."""
+    return b.stride(1) != 1
+
+
+def extents(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[int, int, int]:
+    """m, n and k. Raises ``ValueError`` for shapes that do not multiply."""
+    (m, k), (_, n) = a.shape, b.shape
+    fits = b.shape == (k, n) and c.shape == (m, n)
+    require(fits, f"{tuple(a.shape)} times {tuple(b.shape)} is not {tuple(c.shape)}")
+    return m, n, k
+
+
+def empty(c: torch.Tensor, k: int) -> bool:
+    """Whether nothing is to be multiplied; c is then zero."""
+    if k == 0:
+        c.zero_()
+    return k == 0 or c.numel() == 0
+
+
+@functools.cache
+def _multiprocessors(device: int) -> int:
+    """SMs of a GPU; without one, where a launch is only compiled, any number of clusters will do."""
+    return 16 if device < 0 else int(torch.cuda.get_device_properties(device).multi_processor_count)
+
+
+def _launch_tiles(source: Source, name: str, threads: int, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    m, n, k = extents(a, b, c)
+    if not empty(c, k):
+        function = source.function(f"{name}<{_instance(a, b)}>")
+        blocks = ceil_div(m, TILE_M) * ceil_div(n, TILE_N)
+        function((blocks,), (threads,), (*_maps(a, b, c), n, k), SHARED_BYTES)
+
+
+def _instance(a: torch.Tensor, b: torch.Tensor) -> str:
+    """The template arguments Operand and B_BY_COLUMNS."""
+    return f"{OPERANDS[a.dtype]}, {str(by_columns(b)).lower()}"
+
+
+def _maps(
+    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, cluster: int = 1
+) -> tuple[TensorMap, TensorMap, TensorMap]:
+    found = problem(a, b, c)
+    require(not found, found)
+    line, results = LINE // a.element_size(), LINE // c.element_size()
+    return (
+        tensor_map(a, (TILE_M, line)),
+        tensor_map(b.T, (TILE_N // cluster, line)) if by_columns(b) else tensor_map(b, (line, line)),
+        tensor_map(c, (RESULT_ROWS, results)),
+    )

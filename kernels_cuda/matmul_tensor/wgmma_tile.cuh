@@ -1,0 +1,172 @@
+// A tile of 128 x 256 results on Hopper, by two warpgroups that take 64 rows each: what the wgmma rungs have in common.
+//
+// Operands pass through a ring of stages in shared memory, each holding 128 bytes of k of 128 rows of a and of 256
+// columns of b. A stage has two barriers: `full`, which the copies complete, and `empty`, which its readers do.
+#pragma once
+
+#include "wgmma.cuh"
+
+constexpr int CONSUMERS = 2;  // warpgroups
+constexpr int TILE_M = CONSUMERS * WGMMA_M;
+constexpr int TILE_N = WGMMA_N;
+constexpr int STAGES = 4;
+constexpr int A_BYTES = TILE_M * SWIZZLE_BYTES;
+constexpr int B_BYTES = TILE_N * SWIZZLE_BYTES;
+constexpr int STAGE_BYTES = A_BYTES + B_BYTES;
+constexpr int SLICE_BYTES = 16 << 10;  // of results that a warpgroup hands to the copy engine at a time
+
+// Where things are in shared memory. The swizzle is a function of the address: stages start at multiples of 1024 bytes.
+struct Ring {
+    unsigned base;
+
+    __device__ explicit Ring(const void* shared) : base((shared_address(shared) + 1023) & ~1023u) {}
+    __device__ unsigned a(int stage) const { return base + stage * STAGE_BYTES; }
+    __device__ unsigned b(int stage) const { return a(stage) + A_BYTES; }
+    __device__ unsigned slice(int consumer) const { return a(STAGES) + consumer * SLICE_BYTES; }
+    __device__ unsigned full(int stage) const { return slice(CONSUMERS) + 8 * stage; }
+    __device__ unsigned empty(int stage) const { return full(STAGES) + 8 * stage; }
+
+    // By one thread, before the block or cluster synchronises; `readers` arrive at each `empty`.
+    __device__ void init(int readers) const {
+        for (int stage = 0; stage < STAGES; ++stage) {
+            barrier_init(full(stage), 1);
+            barrier_init(empty(stage), readers);
+        }
+        barrier_init_fence();
+    }
+};
+
+// A place in the ring, and the parity of the phase that is waited for there: it flips with every turn.
+struct Turn {
+    int stage = 0;
+    unsigned parity;
+
+    __device__ explicit Turn(unsigned first) : parity(first) {}
+    __device__ void advance() {
+        if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+};
+
+template <typename Operand>
+constexpr int TILE_K = SWIZZLE_BYTES / Operand::BYTES;
+
+// Start the copies of both operands into a stage: rows of a from `row`, columns of b from `column`, k from `at`.
+template <typename Operand, bool B_BY_COLUMNS>
+__device__ __forceinline__ void load_stage(const Ring& ring, int stage, const TensorMap& a, const TensorMap& b, int row,
+                                           int column, int at) {
+    const unsigned full = ring.full(stage);
+    barrier_expect(full, STAGE_BYTES);
+    load_box(ring.a(stage), a, at, row, full);
+    if constexpr (B_BY_COLUMNS) {
+        load_box(ring.b(stage), b, at, column, full);
+    } else {  // 128 bytes of each row of b are a box
+        constexpr int WIDTH = TILE_K<Operand>;
+#pragma unroll
+        for (int i = 0; i < TILE_N / WIDTH; ++i) {
+            load_box(ring.b(stage) + i * WIDTH * SWIZZLE_BYTES, b, column + i * WIDTH, at, full);
+        }
+    }
+}
+
+// Issue the products of one stage; 32 bytes of k at a time.
+template <typename Operand, bool B_BY_COLUMNS>
+__device__ __forceinline__ void multiply_stage(const Ring& ring, int stage, int consumer, bool first,
+                                               typename Operand::Accumulator (&d)[ACCUMULATORS]) {
+    constexpr int STEPS = SWIZZLE_BYTES / WGMMA_K_BYTES;
+    constexpr int UNUSED = 16;  // an operand along k is one line wide
+    // Along k lie the 32 bytes of an instruction, or as many rows of b as it takes elements of k.
+    constexpr int B_STEP = B_BY_COLUMNS ? WGMMA_K_BYTES : WGMMA_K_BYTES / Operand::BYTES * SWIZZLE_BYTES;
+    constexpr int B_NEXT_BOX = B_BY_COLUMNS ? UNUSED : TILE_K<Operand> * SWIZZLE_BYTES;
+    const auto a = describe(ring.a(stage) + consumer * WGMMA_M * SWIZZLE_BYTES, UNUSED);
+    const auto b = describe(ring.b(stage), B_NEXT_BOX);
+    wgmma_fence();
+#pragma unroll
+    for (int i = 0; i < STEPS; ++i) {
+        Operand::template multiply<B_BY_COLUMNS>(d, further(a, i * WGMMA_K_BYTES), further(b, i * B_STEP), !first || i);
+    }
+    wgmma_commit();
+}
+
+// ---- Results: from the accumulators through swizzled shared memory to c, a slice of columns at a time.
+
+template <typename Operand>
+constexpr int RESULT_BYTES = Operand::BYTES == 2 ? 2 : 4;
+
+template <typename Operand>
+constexpr int BOX_COLUMNS = SWIZZLE_BYTES / RESULT_BYTES<Operand>;
+
+template <typename Operand>
+constexpr int SLICE_COLUMNS = SLICE_BYTES / WGMMA_M / RESULT_BYTES<Operand>;
+
+// 16-bit results: stmatrix stores 16 x 16 of them, a lane addressing 16 bytes of one row.
+template <typename Operand>
+__device__ __forceinline__ void stage_narrow(unsigned slice, int first, const float (&d)[ACCUMULATORS]) {
+    const int lane = threadIdx.x % 32;
+    const int row = threadIdx.x / 32 % 4 * 16 + lane % 16;
+#pragma unroll
+    for (int i = 0; i < SLICE_COLUMNS<Operand>; i += 16) {
+        const int j = (first + i) / 2;  // two results per column and thread, in each of two rows
+        const int chunk = i / 8 + lane / 16;
+        const unsigned line = slice + (chunk / 8 * WGMMA_M + row) * SWIZZLE_BYTES;
+        store_matrices(line + ((chunk % 8 ^ row % 8) << 4), Operand::pack(d[j], d[j + 1]),
+                       Operand::pack(d[j + 2], d[j + 3]), Operand::pack(d[j + 4], d[j + 5]),
+                       Operand::pack(d[j + 6], d[j + 7]));
+    }
+}
+
+// 32-bit results: a thread has pairs of neighbours. Odd rows store the columns 16 further on (modulo 32) than even rows
+// do, so that half a warp, four rows, meets all 32 banks and not half of them twice.
+template <typename Operand, typename Accumulator>
+__device__ __forceinline__ void stage_wide(unsigned slice, int first, const Accumulator (&d)[ACCUMULATORS]) {
+    const int lane = threadIdx.x % 32;
+    const int row = threadIdx.x / 32 % 4 * 16 + lane / 4;
+    const bool odd = row & 1;
+#pragma unroll
+    for (int i = 0; i < SLICE_COLUMNS<Operand>; i += 8) {
+        const int even_columns = (first + i) / 2;
+        const int odd_columns = (first + (i ^ 16)) / 2;
+        const int chunk = (odd ? i ^ 16 : i) / 4 % 8 + lane % 4 / 2;
+        const unsigned line = slice + (i / 32 * WGMMA_M + row) * SWIZZLE_BYTES;
+        const unsigned to = line + ((chunk ^ row % 8) << 4) + lane % 2 * 8;
+        unsigned bits[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+            bits[e] = as_bits(odd ? d[odd_columns + e] : d[even_columns + e]);
+        }
+        store_pair(to, bits[0], bits[1]);
+        store_pair(to + 8 * SWIZZLE_BYTES, bits[2], bits[3]);  // eight rows further
+    }
+}
+
+// Store the 64 x 256 results of a warpgroup at (row, column) of c. What lies outside of c is not written. Returns before
+// the copy engine has read the last slice.
+template <typename Operand, typename Accumulator>
+__device__ __forceinline__ void store_results(const Ring& ring, int consumer, const TensorMap& c, int row, int column,
+                                              const Accumulator (&d)[ACCUMULATORS]) {
+    const unsigned slice = ring.slice(consumer);
+    const bool leader = threadIdx.x % WARPGROUP == 0;
+#pragma unroll
+    for (int first = 0; first < TILE_N; first += SLICE_COLUMNS<Operand>) {
+        if (leader) {
+            stores_have_read();
+        }
+        warpgroup_sync(1 + consumer);
+        if constexpr (RESULT_BYTES<Operand> == 2) {
+            stage_narrow<Operand>(slice, first, d);
+        } else {
+            stage_wide<Operand>(slice, first, d);
+        }
+        shared_fence();
+        warpgroup_sync(1 + consumer);
+        if (leader) {
+#pragma unroll
+            for (int i = 0; i < SLICE_COLUMNS<Operand>; i += BOX_COLUMNS<Operand>) {
+                store_box(c, column + first + i, row + consumer * WGMMA_M, slice + i * WGMMA_M * RESULT_BYTES<Operand>);
+            }
+            stores_commit();
+        }
+    }
+}
