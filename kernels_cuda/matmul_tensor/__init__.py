@@ -112,13 +112,15 @@ def _arguments(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[torch
 
 
 def _access(a: torch.Tensor, b: torch.Tensor) -> str:
-    """The template arguments ALIGNED and B_BY_COLUMNS: 16-byte chunks of both operands along k, or of b along a row.
+    """How kernels read the operands, as template arguments: pieces of 16 bytes, aligned or not, where they can.
 
-    Chunks along a row of b hold one k each, which only ldmatrix (16 bits) and 32-bit loads take apart.
+    Pieces of a row of b hold one k each, which only ldmatrix (16 bits) and 32-bit loads take apart.
     """
-    by_columns = _aligned(b.T)
-    aligned = _aligned(a) and (by_columns or (_aligned(b) and b.element_size() > 1))
-    return f"{str(aligned).lower()}, {str(by_columns or not aligned).lower()}"
+    if a.stride(1) != 1 or (b.stride(0) != 1 and (b.stride(1) != 1 or b.element_size() == 1)):
+        return "Access::SCATTERED, Access::SCATTERED"
+    by_columns = b.stride(0) == 1
+    how = "ALONG" if _aligned(a) and _aligned(b.T if by_columns else b) else "REALIGNED"
+    return f"Access::{how}_K, Access::{how}_{'K' if by_columns else 'LINES'}"
 
 
 def _aligned(matrix: torch.Tensor) -> bool:

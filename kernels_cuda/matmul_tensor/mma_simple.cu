@@ -11,7 +11,7 @@ __device__ unsigned gather(const T* line, bool inside, long long k, long long ex
     T element[COUNT];
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
-        element[i] = inside && k + i < extent ? line[(k + i) * next] : T(0);
+        element[i] = inside && k + i < extent ? line[(k + i) * next] : T{};
     }
     unsigned word;
     memcpy(&word, element, sizeof(word));

@@ -7,54 +7,68 @@
 
 template <class Tile, int STAGES, Access A_ACCESS, Access B_ACCESS>
 struct Pipeline {
+    static_assert(STAGES > 2, "what finish() stores must not be read before the next barrier");
     using T = typename Tile::T;
-    Loader<A_ACCESS, T, Tile::ROWS, Tile::LINE_BYTES, Tile::THREADS> a;
-    Loader<B_ACCESS, T, Tile::COLUMNS, Tile::LINE_BYTES, Tile::THREADS> b;
+    Loader<A_ACCESS, true, T, Tile::ROWS, Tile::LINE_BYTES, Tile::THREADS> a;
+    Loader<B_ACCESS, true, T, Tile::COLUMNS, Tile::LINE_BYTES, Tile::THREADS> b;
     unsigned char* shared;  // STAGES * Tile::STAGE_BYTES
 
     __device__ Pipeline(unsigned char* shared, const Operand<T>& a, const Operand<T>& b, long long row, long long column)
         : a(a, row), b(b, column), shared(shared) {}
 
-    __device__ void fetch(int slot, int step, int end) const {
+    __device__ unsigned char* stage(int slot) const { return shared + slot * Tile::STAGE_BYTES; }
+
+    __device__ void begin(int slot, int step, int end) {
         if (step < end) {
-            unsigned char* stage = shared + slot * Tile::STAGE_BYTES;
-            a.template load<true>(stage, step);
-            b.template load<true>(stage + Tile::A_BYTES, step);
+            a.begin(stage(slot), step);
+            b.begin(stage(slot) + Tile::A_BYTES, step);
         }
-        roofline::copy_async_commit();  // a group per step, empty or not, so that the number of groups says which have come
+        roofline::copy_async_commit();  // a group per step, empty or not: their number says which have come
     }
 
-    // Adds the products of steps [first, end). All threads of the block call it; shared memory is free afterwards.
-    __device__ void run(Sums<Tile>& sums, int first, int end) const {
+    __device__ void finish(int slot, int step, int end) {
+        if (step < end) {
+            a.finish(stage(slot));
+            b.finish(stage(slot) + Tile::A_BYTES);
+        }
+    }
+
+    // Adds the products of steps [start, end). All threads of the block call it; shared memory is free afterwards.
+    __device__ void run(Sums<Tile>& sums, int start, int end) {
 #pragma unroll
         for (int s = 0; s < STAGES - 1; ++s) {
-            fetch(s, first + s, end);
+            begin(s, start + s, end);
+            finish(s, start + s, end);
         }
         roofline::copy_async_wait<STAGES - 2>();
         __syncthreads();
         // Operands of the next instructions are read while those of the last ones are multiplied.
         Fragments<Tile, B_ACCESS> fragments[2];
-        if (first < end) {
+        if (start < end) {
             fragments[0].load(shared, 0);
         }
-        int slot = 0;
+        int slot = 0, free = STAGES - 1;  // the tile at hand, and the one before it
 #pragma unroll 1
-        for (int step = first; step < end; ++step) {
+        for (int step = start; step < end; ++step) {
+            int next = slot;
 #pragma unroll
             for (int s = 0; s < Tile::STEPS; ++s) {
                 if (s + 1 == Tile::STEPS) {
                     roofline::copy_async_wait<STAGES - 2>();
                     __syncthreads();  // the next tile has come for all, and nobody reads this one any more
-                    slot = slot + 1 == STAGES ? 0 : slot + 1;
+                    next = slot + 1 == STAGES ? 0 : slot + 1;
                 }
                 if (s + 1 < Tile::STEPS || step + 1 < end) {
-                    fragments[(s + 1) % 2].load(shared + slot * Tile::STAGE_BYTES, (s + 1) % Tile::STEPS);
+                    fragments[(s + 1) % 2].load(stage(next), (s + 1) % Tile::STEPS);
                 }
                 if (s == 0) {
-                    fetch(slot == 0 ? STAGES - 1 : slot - 1, step + STAGES - 1, end);
+                    begin(free, step + STAGES - 1, end);
                 }
                 sums.add(fragments[s % 2]);
             }
+            finish(free, step + STAGES - 1, end);
+            free = slot;
+            slot = next;
         }
         roofline::copy_async_wait<0>();
         __syncthreads();

@@ -4,14 +4,12 @@
 #include "pipeline.cuh"
 #include "results.cuh"
 
-template <typename T, typename Result, bool ALIGNED, bool B_BY_COLUMNS>
+template <typename T, typename Result, Access A_ACCESS, Access B_ACCESS>
 __global__ void __launch_bounds__(256)
 matmul_tensor_pipelined(const T* __restrict__ a, const T* __restrict__ b, Result* __restrict__ c, int m, int n, int k,
                         long long a_row, long long a_column, long long b_row, long long b_column, long long c_row,
                         long long c_column) {
     using Tile = Tiling<T, 128, 128, 64, 32, 64>;
-    constexpr Access A_ACCESS = ALIGNED ? Access::ALONG_K : Access::SCATTERED;
-    constexpr Access B_ACCESS = ALIGNED && !B_BY_COLUMNS ? Access::ALONG_LINES : A_ACCESS;
     extern __shared__ __align__(128) unsigned char shared[];
     const int across = (n - 1) / Tile::COLUMNS + 1;  // tiles along a row; all blocks are counted in grid.x
     const long long row = static_cast<long long>(blockIdx.x / across) * Tile::ROWS;
@@ -19,7 +17,7 @@ matmul_tensor_pipelined(const T* __restrict__ a, const T* __restrict__ b, Result
     const Operand<T> a_lines{a, a_row, a_column, m, k}, b_lines{b, b_column, b_row, n, k};
 
     Sums<Tile> sums;
-    const Pipeline<Tile, 4, A_ACCESS, B_ACCESS> pipeline(shared, a_lines, b_lines, row, column);
+    Pipeline<Tile, 4, A_ACCESS, B_ACCESS> pipeline(shared, a_lines, b_lines, row, column);
     pipeline.run(sums, 0, (k - 1) / Tile::DEPTH + 1);
     store_direct(sums, Results<Result>{c, c_row, c_column, m, n}, row, column);
 }

@@ -4,27 +4,27 @@
 
 #include "results.cuh"
 
-template <typename T, typename Result, bool ALIGNED, bool B_BY_COLUMNS>
+template <typename T, typename Result, Access A_ACCESS, Access B_ACCESS>
 __global__ void __launch_bounds__(256)
 matmul_tensor_tiled(const T* __restrict__ a, const T* __restrict__ b, Result* __restrict__ c, int m, int n, int k,
                     long long a_row, long long a_column, long long b_row, long long b_column, long long c_row,
                     long long c_column) {
     using Tile = Tiling<T, 128, 128, 64, 32, 64>;
-    constexpr Access A_ACCESS = ALIGNED ? Access::ALONG_K : Access::SCATTERED;
-    constexpr Access B_ACCESS = ALIGNED && !B_BY_COLUMNS ? Access::ALONG_LINES : A_ACCESS;
     __shared__ __align__(128) unsigned char stage[Tile::STAGE_BYTES];
     const int across = (n - 1) / Tile::COLUMNS + 1;  // tiles along a row; all blocks are counted in grid.x
     const long long row = static_cast<long long>(blockIdx.x / across) * Tile::ROWS;
     const long long column = static_cast<long long>(blockIdx.x % across) * Tile::COLUMNS;
     const Operand<T> a_lines{a, a_row, a_column, m, k}, b_lines{b, b_column, b_row, n, k};
-    const Loader<A_ACCESS, T, Tile::ROWS, Tile::LINE_BYTES, Tile::THREADS> a_loader(a_lines, row);
-    const Loader<B_ACCESS, T, Tile::COLUMNS, Tile::LINE_BYTES, Tile::THREADS> b_loader(b_lines, column);
+    Loader<A_ACCESS, false, T, Tile::ROWS, Tile::LINE_BYTES, Tile::THREADS> a_loader(a_lines, row);
+    Loader<B_ACCESS, false, T, Tile::COLUMNS, Tile::LINE_BYTES, Tile::THREADS> b_loader(b_lines, column);
 
     Sums<Tile> sums;
     const int steps = (k - 1) / Tile::DEPTH + 1;
     for (int step = 0; step < steps; ++step) {
-        a_loader.template load<false>(stage, step);
-        b_loader.template load<false>(stage + Tile::A_BYTES, step);
+        a_loader.begin(stage, step);
+        b_loader.begin(stage + Tile::A_BYTES, step);
+        a_loader.finish(stage);
+        b_loader.finish(stage + Tile::A_BYTES);
         __syncthreads();
 #pragma unroll
         for (int s = 0; s < Tile::STEPS; ++s) {

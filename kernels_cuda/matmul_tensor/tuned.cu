@@ -17,14 +17,12 @@ __device__ void place(long long& row, long long& column, int down, int across, i
 }
 
 template <typename T, typename Result, int ROWS, int COLUMNS, int WARP_ROWS, int WARP_COLUMNS, int LINE_BYTES, int STAGES,
-          bool ALIGNED, bool B_BY_COLUMNS>
+          Access A_ACCESS, Access B_ACCESS>
 __global__ void __launch_bounds__(ROWS * COLUMNS / WARP_ROWS / WARP_COLUMNS * 32)
 matmul_tensor_tuned(const T* __restrict__ a, const T* __restrict__ b, Result* __restrict__ c, int m, int n, int k,
                     long long a_row, long long a_column, long long b_row, long long b_column, long long c_row,
                     long long c_column, int group, bool c_aligned) {
     using Tile = Tiling<T, ROWS, COLUMNS, WARP_ROWS, WARP_COLUMNS, LINE_BYTES>;
-    constexpr Access A_ACCESS = ALIGNED ? Access::ALONG_K : Access::SCATTERED;
-    constexpr Access B_ACCESS = ALIGNED && !B_BY_COLUMNS ? Access::ALONG_LINES : A_ACCESS;
     extern __shared__ __align__(128) unsigned char shared[];
     long long row, column;
     place(row, column, (m - 1) / ROWS + 1, (n - 1) / COLUMNS + 1, group);
@@ -33,7 +31,7 @@ matmul_tensor_tuned(const T* __restrict__ a, const T* __restrict__ b, Result* __
 
     Sums<Tile> sums;
     const Operand<T> a_lines{a, a_row, a_column, m, k}, b_lines{b, b_column, b_row, n, k};
-    const Pipeline<Tile, STAGES, A_ACCESS, B_ACCESS> pipeline(shared, a_lines, b_lines, row, column);
+    Pipeline<Tile, STAGES, A_ACCESS, B_ACCESS> pipeline(shared, a_lines, b_lines, row, column);
     pipeline.run(sums, 0, (k - 1) / Tile::DEPTH + 1);
     store_staged(sums, Results<Result>{c, c_row, c_column, m, n}, row, column, c_aligned, shared);
 }
