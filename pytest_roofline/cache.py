@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 
 def folder() -> Path:
@@ -14,6 +22,22 @@ def folder() -> Path:
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "pytest-roofline"
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Take turns with other processes of this machine that change ``path``; nothing is left beside it.
+
+    Where the system has no such locks (no POSIX) nobody waits.
+    """
+    if fcntl is None:
+        yield
+        return
+    place = folder() / "locks" / hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -83,6 +83,7 @@ class Environment:
     power_limit_w: float | None = None
     max_sm_clock_mhz: int | None = None
     machine: str = ""  # an opaque id of this start of the machine (boot id), to tell campaigns apart
+    gpu: str = ""  # an opaque id of the card, for the same
 
 
 @dataclass(frozen=True)

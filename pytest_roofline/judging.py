@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from pytest_roofline.baselines import Store, device_key, differences
+from pytest_roofline.baselines import Past, Run, Store, device_key, past
 from pytest_roofline.contract import Case, Floor
 from pytest_roofline.devices.ceilings import Ceilings
 from pytest_roofline.devices.record import DeviceRecord
 from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing, to_plain
 from pytest_roofline.roofline import Assessment, Rates, assess, rates
 from pytest_roofline.statistics import Summary, summarise
-from pytest_roofline.verdict import Kind, Reason, Roof, Verdict, compare, hold_against_roof, judge
+from pytest_roofline.statistics.screen import Shift, clock_shifted, compare_run, shift
+from pytest_roofline.verdict import (
+    Circumstances,
+    Kind,
+    Reason,
+    Roof,
+    Verdict,
+    changed,
+    compare,
+    hold_against_roof,
+    judge,
+)
 
 
 @dataclass(frozen=True)
@@ -55,11 +67,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Judge:
-    """Knows the device's record and ceilings and the stored baselines."""
+    """Knows the device's record and ceilings and the stored baselines; ``current`` are this run's cases so far."""
 
     store: Store
     record: DeviceRecord | None
     ceilings: Ceilings | None
+    current: dict[str, Summary] = field(default_factory=dict)
+    _past: list[tuple[Environment, Past]] = field(default_factory=list)
 
     def row(self, case: Case, evidence: Evidence) -> Row:
         """Judge the evidence of a timed case (``OK`` with a timing, or ``INVALID``)."""
@@ -72,22 +86,45 @@ class Judge:
         seconds = timing.kernel if timing.kernel is not None else summary.seconds
         assessment = assess(work, model, self.record, self.ceilings, timing.launch_floor)
         against_roof = hold_against_roof(seconds, self._roof(case, assessment))
-        against_baseline = self._compare(case, summary, evidence.environment)
+        against_baseline = self._compare(case, timing, summary, evidence.environment)
         verdict = judge([*against_roof, against_baseline])
         if case.kernel.peer:
             verdict = Verdict(Kind.INFORMATION, Reason.PEER, verdict.sentence, verdict.change, verdict.campaigns)
         found, device = rates(work, seconds), evidence.environment.device
         return Row(case, seconds, timing.kernel is not None, summary, found, assessment, verdict, timing, device)
 
-    def _compare(self, case: Case, summary: Summary, environment: Environment) -> Verdict:
+    def _compare(self, case: Case, timing: Timing, summary: Summary, environment: Environment) -> Verdict:
         """Against the campaigns of the same environment; against all of them, named as such, if there are none."""
-        baseline = self.store.load(device_key(environment), case.operation.name)
-        runs = baseline.measured.get(str(case), {})
-        changed = {name: differences(baseline.campaigns[name], environment) for name in runs}
-        alike = [run.summary for name, run in runs.items() if not changed[name]]
-        if alike:
-            return compare(summary, alike)
-        return compare(summary, [run.summary for run in runs.values()], _union(changed))
+        past, name = self.past(environment), str(case)
+        self.current[name] = summary
+        runs = past.runs.get(name, {})
+        if not runs:
+            return compare(None, 0)
+        moved = shift(self.current, past.history)
+        stored = {campaign: run.summary for campaign, run in runs.items()}
+        found = compare_run(name, summary, stored, past.history, moved)
+        latest = runs[max(runs)]
+        floor = _floor_moved(timing, runs)
+        rest = summary.shifted(-floor)
+        explained = not changed(compare_run(name, rest, stored, past.history, moved)) if rest else False
+        shifted = clock_shifted(timing.telemetry.clock_mhz, [run.clock_mhz for run in runs.values()])
+        around = Circumstances(
+            differences=past.differences.get(name, ()),
+            same_code=timing.code is not None and timing.code == latest.code,
+            floor=floor if explained else 0.0,
+            clock=_clock_ratio(timing, runs) if shifted else 1.0,
+        )
+        return compare(found, len(runs), around)
+
+    def past(self, environment: Environment) -> Past:
+        """What is stored of this device, as a run in that environment sees it; read once."""
+        if not self._past or self._past[0][0] != environment:
+            self._past[:] = [(environment, past(self.store.load_all(device_key(environment)), environment))]
+        return self._past[0][1]
+
+    def moved(self, environment: Environment) -> Shift:
+        """What all cases of this run have in common against the stored campaigns."""
+        return shift(self.current, self.past(environment).history)
 
     def _roof(self, case: Case, assessment: Assessment) -> Roof:
         floor = self.floor(case)
@@ -106,5 +143,12 @@ class Judge:
         return max(fitting, key=lambda f: f.size, default=None)
 
 
-def _union(changed: Mapping[str, Sequence[str]]) -> list[str]:
-    return list(dict.fromkeys(difference for found in changed.values() for difference in found))
+def _floor_moved(timing: Timing, runs: Mapping[str, Run]) -> float:
+    """Seconds by which an empty launch takes longer than in the stored runs; 0 where that is not known."""
+    known = [run.launch_floor for run in runs.values() if run.launch_floor]
+    return timing.launch_floor - statistics.median(known) if known else 0.0
+
+
+def _clock_ratio(timing: Timing, runs: Mapping[str, Run]) -> float:
+    known = [run.clock_mhz for run in runs.values() if run.clock_mhz]
+    return (timing.telemetry.clock_mhz or 1.0) / statistics.median(known)

@@ -1,7 +1,7 @@
 """From numbers to a verdict: a kind, a reason code and a sentence. Pure.
 
-``compare`` holds a run against its baseline and ``hold_against_roof`` against the roofline; ``judge`` makes one verdict
-of what they found. Another statistical rule replaces ``statistics.change`` and ``_classify``, nothing else.
+``compare`` says what a change against the baseline means, ``settle`` what a retest in pairs found, and
+``hold_against_roof`` what the roofline does; ``judge`` makes one verdict of all of them.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pytest_roofline.statistics import MINIMAL, Change, Summary, change
+from pytest_roofline.statistics import MINIMAL, Change
+from pytest_roofline.statistics.paired import Decision, Outcome
 
-BLIND = 0.10  # a case that could hide a slowdown this large cannot be called the same
+BLIND = 0.15  # a case that could hide a slowdown this large cannot be called the same
 FIRM = 5  # campaigns below which a baseline is provisional
 STALE = 0.03  # how much faster than a measured ceiling before the ceiling is called stale
 
@@ -58,8 +59,10 @@ class Reason(enum.Enum):
     NO_OLD_KERNEL = "no_old_kernel"
     OLD_FAILS = "old_kernel_does_not_run"
     SAME_CODE = "code_unchanged"
+    OLD_SLOWER_TOO = "old_kernel_as_slow_here"
     LAUNCH_FLOOR = "launches_cost_more_or_less"
     CAMPAIGN = "whole_run_shifted"
+    CLOCK = "clock_shifted"
     COSTS_MORE = "counts_more"
     COSTS_LESS = "counts_less"
     COUNTS_EQUAL = "counts_equal"
@@ -90,13 +93,14 @@ _PRECEDENCE = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """A kind, its reason and a sentence for people; numbers where there are any."""
+    """A kind, its reason and a sentence for people; numbers where there are any. ``suspect`` asks for a retest."""
 
     kind: Kind
     reason: Reason
     sentence: str
     change: Change | None = None
     campaigns: int = 0
+    suspect: bool = False
 
     @property
     def provisional(self) -> bool:
@@ -122,25 +126,82 @@ class Roof:
     floor_reason: str = ""
 
 
-def compare(current: Summary, baseline: Sequence[Summary], differences: Sequence[str] = ()) -> Verdict:
-    """A run against the stored runs of the same case on the same device.
+@dataclass(frozen=True)
+class Circumstances:
+    """What else than the kernel may explain a change against the baseline.
 
-    ``differences`` name what else changed (driver, toolchain): a slowdown beside such a change is no regression of the
-    kernel but an ``environment`` verdict, because nothing here can tell them apart.
+    ``differences`` name what else changed (driver, toolchain). ``same_code``: the machine code and the launch
+    configuration are those of the baseline. ``floor``: an empty launch became slower by so many seconds, and the rest
+    of the change is none. ``clock``: SM clock over that of the baseline, where it is shifted.
     """
-    if not baseline:
-        return Verdict(Kind.NEW, Reason.NO_BASELINE, "no baseline for this case: store one with --roofline-update")
-    found = change(current, baseline)
+
+    differences: Sequence[str] = ()
+    same_code: bool = False
+    floor: float = 0.0
+    clock: float = 1.0
+
+
+def compare(found: Change | None, campaigns: int, around: Circumstances | None = None) -> Verdict:
+    """A run against so many stored ones of the same case on the same device; ``None`` where there is none.
+
+    A slowdown is a ``regression`` of the kernel only if nothing else explains it; else it is the ``environment``.
+    """
+    around = around or Circumstances()
+    if found is None or not campaigns:
+        sentence = "no baseline for this case: store one with --roofline-update"
+        return Verdict(Kind.NEW, Reason.NO_BASELINE, sentence, suspect=True)
     kind, reason = _classify(found)
-    percent = f"{100 * (found.ratio - 1):+.1f} % ({100 * (found.low - 1):+.1f} to {100 * (found.high - 1):+.1f})"
-    sentence = f"{percent} against {len(baseline)} stored run{'s' if len(baseline) > 1 else ''}"
-    if differences:
-        sentence += f" of another environment: {'; '.join(differences)}"
-        if kind is not Kind.SAME:
-            kind, reason = Kind.ENVIRONMENT, Reason.FINGERPRINT
+    sentence = f"{interval(found)} against {campaigns} stored run{'s' if campaigns > 1 else ''}"
+    if around.differences:
+        sentence += f" of another environment: {'; '.join(around.differences)}"
+    if kind is not Kind.SAME:
+        kind, reason, why = _explained(kind, reason, found, around)
+        sentence += why
     if kind is Kind.UNRESOLVED:
         sentence += f"; a slowdown below {100 * found.detectable:.1f} % might not show"
-    return Verdict(kind, reason, sentence, found, len(baseline))
+    return Verdict(kind, reason, sentence, found, campaigns, kind is not Kind.SAME)
+
+
+def _explained(kind: Kind, reason: Reason, found: Change, around: Circumstances) -> tuple[Kind, Reason, str]:
+    """Another cause than the kernel, the surest first, and how the sentence goes on."""
+    if around.same_code:
+        return Kind.ENVIRONMENT, Reason.SAME_CODE, "; the compiled code and its launch are those of the baseline"
+    if around.differences:
+        return Kind.ENVIRONMENT, Reason.FINGERPRINT, ""
+    if around.floor:
+        return Kind.ENVIRONMENT, Reason.LAUNCH_FLOOR, f"; an empty launch takes {around.floor * 1e9:+.0f} ns more"
+    if around.clock != 1.0 and (found.ratio > 1) == (around.clock < 1):
+        moved = f"; the SM clock is {100 * (around.clock - 1):+.1f} % off: --roofline-against tells"
+        return Kind.UNRESOLVED, Reason.CLOCK, moved
+    return kind, reason, ""
+
+
+def changed(found: Change) -> bool:
+    """Whether a change is called one, in either direction."""
+    return _classify(found)[0] in (Kind.REGRESSION, Kind.IMPROVEMENT)
+
+
+def settle(before: Verdict, decision: Decision, against: str) -> Verdict:
+    """The verdict of a case that was retested beside its old kernel; ``before`` is what the baseline said."""
+    found, processes = decision.change, decision.processes
+    sentence = f"{interval(found)} against {against}, in turn in {processes} processes"
+    if decision.outcome is Outcome.UNDECIDED:
+        sentence += f"; a slowdown below {100 * found.detectable:.1f} % might not show"
+    kind, reason = {
+        Outcome.SLOWER: (Kind.REGRESSION, Reason.SLOWER),
+        Outcome.FASTER: (Kind.IMPROVEMENT, Reason.FASTER),
+        Outcome.SAME: (Kind.SAME, Reason.WITHIN_SPREAD),
+        Outcome.UNDECIDED: (Kind.UNRESOLVED, Reason.BORDERLINE),
+    }[decision.outcome]
+    if kind is Kind.SAME and before.kind is Kind.REGRESSION:
+        kind, reason = Kind.ENVIRONMENT, Reason.OLD_SLOWER_TOO
+        sentence += f"; the baseline says {before.sentence}, and so it is as slow with the old kernel"
+    return Verdict(kind, reason, sentence, found, before.campaigns)
+
+
+def interval(found: Change) -> str:
+    """``+1.2 % (+0.4 to +2.0)``."""
+    return f"{100 * (found.ratio - 1):+.1f} % ({100 * (found.low - 1):+.1f} to {100 * (found.high - 1):+.1f})"
 
 
 def hold_against_roof(seconds: float, roof: Roof) -> list[Verdict]:
@@ -194,6 +255,7 @@ def judge(verdicts: Sequence[Verdict]) -> Verdict:
         sentence="; ".join([first.sentence, *failures]),
         change=numbers.change,
         campaigns=numbers.campaigns,
+        suspect=first.suspect,
     )
 
 

@@ -268,12 +268,13 @@ def test_a_gpu_without_a_record_has_a_folder_of_its_own():
 
 def test_a_run_keeps_the_conditions():
     """Clocks, power, temperature and throttle reasons are stored with the summary."""
-    state = Telemetry((1980, 1970), (3201, 3201), (300.0, 400.0), (40, 45), ("SwPowerCap",))
-    timing = Timing((1e-4, 1.1e-4, 1.2e-4), 2, 1, "graph_cold", 3e-8, 1e-6, 4e-7, None, 8e-6, 1.0, 0, state)
-    run = run_of(timing, code="12ab")
+    state = Telemetry((1980, 1970), (3201, 3201), (300.0, 400.0), (40, 45), ("SwPowerCap",), 1975.5)
+    timing = Timing((1e-4, 1.1e-4, 1.2e-4), 2, 1, "graph_cold", 3e-8, 1e-6, 4e-7, None, 8e-6, 1.0, 0, state, "12ab")
+    run = run_of(timing)
     assert (run.count, run.launches, run.gap, run.kernel, run.host) == (3, 2, 4e-7, None, 8e-6)
     assert (run.sm_clock_mhz, run.memory_clock_mhz, run.power_w) == ((1980, 1970), (3201, 3201), (300.0, 400.0))
     assert (run.temperature_c, run.throttle_reasons, run.code) == ((40, 45), ("SwPowerCap",), "12ab")
+    assert (run.clock_mhz, run.launch_floor) == (1975.5, 1e-6)
     assert run.summary.power_limited
     assert not RUN.summary.power_limited
     assert run.quantiles[2] == 1.1e-4

@@ -64,6 +64,7 @@ def judge(tmp_path):
 def row(judge, seconds, variant="cuda/copy", kernel=None, environment=HERE, **changes):
     """The row of one case."""
     text = f"op/{variant}/f32/{N}"
+    judge = Judge(judge.store, judge.record, judge.ceilings)  # which reads the store once
     case = operation(**changes).case(CaseId.parse(text))
     return judge.row(case, evidence(seconds, kernel, text, environment))
 

@@ -7,6 +7,7 @@ it. Measured and published figures stand in blocks of their own and are never co
 from pytest_roofline.baselines.content import (
     Baseline,
     BaselineError,
+    Noise,
     Published,
     Run,
     campaign_id,
@@ -15,6 +16,7 @@ from pytest_roofline.baselines.content import (
     run_of,
 )
 from pytest_roofline.baselines.counted import Counted, CountedCase, counted_for
+from pytest_roofline.baselines.past import Past, past
 from pytest_roofline.baselines.reading import read
 from pytest_roofline.baselines.store import Store, render
 
@@ -23,6 +25,8 @@ __all__ = [
     "BaselineError",
     "Counted",
     "CountedCase",
+    "Noise",
+    "Past",
     "Published",
     "Run",
     "Store",
@@ -30,6 +34,7 @@ __all__ = [
     "counted_for",
     "device_key",
     "differences",
+    "past",
     "read",
     "render",
     "run_of",

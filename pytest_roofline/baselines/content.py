@@ -24,7 +24,8 @@ class BaselineError(ValueError):
 class Run:
     """One case in one campaign: the summary of its samples and how they were taken. Seconds throughout.
 
-    ``code`` is a hash of the compiled kernel, where it is known.
+    ``code`` is a digest of the machine code and its launch configuration, where it is known, ``clock_mhz`` the SM clock
+    under the kernel, ``launch_floor`` what an empty launch took in that process.
     """
 
     log_mean: float
@@ -42,11 +43,22 @@ class Run:
     temperature_c: tuple[int, int] | None = None
     throttle_reasons: tuple[str, ...] = ()
     code: str | None = None
+    clock_mhz: float | None = None
+    launch_floor: float | None = None
 
     @property
     def summary(self) -> Summary:
         """What comparisons use. Raises ``ValueError`` for numbers that no samples can have."""
         return Summary(self.log_mean, self.quantiles, self.count, "SwPowerCap" in self.throttle_reasons)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How much an unchanged kernel differs from itself: ln(b / a) of pairs in turn, one number per fresh process."""
+
+    differences: tuple[float, ...]
+    seconds: float
+    code: str | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +83,8 @@ class Published:
 
 @dataclass
 class Baseline:
-    """The content of one file."""
+    """The content of one file, or what shall be merged into it: there ``superseded`` names the campaigns of a case that
+    measured another kernel, and go."""
 
     device: str
     operation: str
@@ -79,13 +92,15 @@ class Baseline:
     measured: dict[str, dict[str, Run]] = field(default_factory=dict)
     published: dict[str, list[Published]] = field(default_factory=dict)
     counted: Counted | None = None
+    noise: dict[str, dict[str, Noise]] = field(default_factory=dict)
+    superseded: dict[str, set[str]] = field(default_factory=dict)
 
     def case_ids(self) -> set[str]:
         """Every timed case that anything is stored for."""
         return {*self.measured, *self.published}
 
 
-def run_of(timing: Timing, code: str | None = None) -> Run:
+def run_of(timing: Timing) -> Run:
     """What is stored of a timing. Raises ``ValueError`` if its samples have no summary."""
     summary, state = summarise(timing.samples), timing.telemetry
     return Run(
@@ -103,12 +118,14 @@ def run_of(timing: Timing, code: str | None = None) -> Run:
         power_w=state.power_w,
         temperature_c=state.temperature_c,
         throttle_reasons=state.throttle_reasons,
-        code=code,
+        code=timing.code,
+        clock_mhz=state.clock_mhz,
+        launch_floor=timing.launch_floor,
     )
 
 
 def campaign_id(environment: Environment, date: str) -> str:
-    """Name of a campaign: day, start of the machine and fingerprint.
+    """Name of a campaign: day, start of the machine, card and fingerprint.
 
     A repetition replaces itself; another driver or toolchain on the same start is another campaign, so that no run is
     ever filed under an environment that it was not measured in.
@@ -116,7 +133,8 @@ def campaign_id(environment: Environment, date: str) -> str:
     fingerprint = [getattr(environment, name) for name in FINGERPRINT]
     fingerprint += [environment.packages.get(name) for name in TOOLCHAIN]
     digest = hashlib.sha256(json.dumps(fingerprint).encode()).hexdigest()
-    return f"{date[:10]}.{environment.machine[:8] or 'unknown'}.{digest[:6]}"
+    parts = [date[:10], environment.machine[:8] or "unknown", environment.gpu[:6], digest[:6]]
+    return ".".join(filter(None, parts))
 
 
 def device_key(environment: Environment) -> str:

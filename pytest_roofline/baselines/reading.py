@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pytest_roofline.baselines import counted
-from pytest_roofline.baselines.content import SCHEMA, Baseline, BaselineError, Published, Run, device_key
+from pytest_roofline.baselines.content import SCHEMA, Baseline, BaselineError, Noise, Published, Run, device_key
 from pytest_roofline.devices.record import keys
 from pytest_roofline.evidence import Environment, from_plain
 from pytest_roofline.ids import CaseId
@@ -18,7 +18,7 @@ from pytest_roofline.ids import CaseId
 T = TypeVar("T")
 
 BLOCKS = ("schema", "device", "operation", "campaigns", "measured", "published")
-OPTIONAL = ("counted",)
+OPTIONAL = ("counted", "noise")
 RESTORE = "restore it from version control"
 REPAIR = f"{RESTORE}, or delete this entry"
 REFUSED = "a baseline of another device is refused"
@@ -64,6 +64,9 @@ def _verified(data: Any, device: str, operation: str) -> Baseline:
         baseline.published[case] = [_figure(figure, case, device) for figure in figures]
     if "counted" in data:
         baseline.counted = _counted(data["counted"], operation, device)
+    for case, found in _mapping(data.get("noise", {}), "noise").items():
+        _check_id(case, operation)
+        baseline.noise[case] = {name: _noise(n, case, name, baseline) for name, n in _mapping(found, case).items()}
     return baseline
 
 
@@ -101,6 +104,16 @@ def _run(data: Any, case: str, name: str, campaigns: Container[str]) -> Run:
     except ValueError as error:
         raise ValueError(f"{place}: {error}; {REPAIR}") from error
     return run
+
+
+def _noise(data: Any, case: str, name: str, baseline: Baseline) -> Noise:
+    place = f"noise of {case} in {name}"
+    noise = _restored(Noise, data, place)
+    if name not in baseline.campaigns:
+        raise ValueError(f"{place}: the file does not describe that campaign; {REPAIR}")
+    if noise.seconds <= 0 or not noise.differences:
+        raise ValueError(f"{place}: it needs a positive time and a difference; {REPAIR}")
+    return noise
 
 
 def _figure(data: Any, case: str, device: str) -> Published:

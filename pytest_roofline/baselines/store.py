@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,11 +45,16 @@ class Store:
         return [self.load(device, operation) for operation in self.operations(device)]
 
     def save(self, baseline: Baseline) -> Path:
-        """Merge into the file and replace it atomically: other cases and campaigns in it are kept.
+        """Merge into the file and replace it atomically: other cases and campaigns in it are kept, but for those that
+        it supersedes. Processes that save at the same time take turns.
 
         Raises :class:`BaselineError` for a file that cannot be used, and for a campaign whose name the file already has
         for another environment; either way the file stays as it is.
         """
+        with cache.locked(self.path(baseline.device, baseline.operation)):
+            return self.replace(self._merged(baseline))
+
+    def _merged(self, baseline: Baseline) -> Baseline:
         merged = self.load(baseline.device, baseline.operation)
         for name, environment in baseline.campaigns.items():
             changed = differences(merged.campaigns.get(name, environment), environment)
@@ -58,13 +64,19 @@ class Store:
                     f"environment ({'; '.join(changed)}); give this one another name"
                 )
         merged.campaigns.update(baseline.campaigns)
+        for case, names in baseline.superseded.items():
+            for name in names:
+                merged.measured.get(case, {}).pop(name, None)
         for case, runs in baseline.measured.items():
             merged.measured.setdefault(case, {}).update(runs)
+        for case, noise in baseline.noise.items():
+            merged.noise.setdefault(case, {}).update(noise)
+        _forget_unused_campaigns(merged)
         merged.published.update(baseline.published)
         if baseline.counted is not None:
             merged.counted = merged.counted or Counted(baseline.counted.arch)
             merged.counted.update(baseline.counted)
-        return self.replace(merged)
+        return merged
 
     def verify_writable(self) -> None:
         """See that files can be written, before results depend on it. Raises ``OSError``."""
@@ -88,19 +100,35 @@ def render(baseline: Baseline) -> str:
     lines.append(f' "operation": {json.dumps(baseline.operation)},')
     campaigns = [f"  {json.dumps(k)}: {_line(v)}" for k, v in sorted(baseline.campaigns.items())]
     lines.append(' "campaigns": {' + _block(campaigns) + "},")
-    cases = []
-    for case, runs in sorted(baseline.measured.items()):
-        inner = ",\n".join(f"   {json.dumps(k)}: {_line(v)}" for k, v in sorted(runs.items()))
-        cases.append(f"  {json.dumps(case)}: {{\n{inner}}}")
-    lines.append(' "measured": {' + _block(cases) + "},")
+    lines.append(' "measured": {' + _block(_by_campaign(baseline.measured)) + "},")
     figures = []
     for case, published in sorted(baseline.published.items()):
         inner = ",\n".join(f"   {_line(p)}" for p in published)
         figures.append(f"  {json.dumps(case)}: [\n{inner}]")
-    lines.append(' "published": {' + _block(figures) + ("}" if baseline.counted is None else "},"))
+    lines.append(' "published": {' + _block(figures) + "}")
+    if baseline.noise:
+        lines[-1] += ","
+        lines.append(' "noise": {' + _block(_by_campaign(baseline.noise)) + "}")
     if baseline.counted is not None:
+        lines[-1] += ","
         lines += [' "counted": {', *counted.lines(baseline.counted), " }"]
     return "\n".join([*lines, "}"]) + "\n"
+
+
+def _by_campaign(cases: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Case by case, a campaign is a line."""
+    found = []
+    for case, runs in sorted(cases.items()):
+        inner = ",\n".join(f"   {json.dumps(k)}: {_line(v)}" for k, v in sorted(runs.items()))
+        found.append(f"  {json.dumps(case)}: {{\n{inner}}}")
+    return found
+
+
+def _forget_unused_campaigns(baseline: Baseline) -> None:
+    """Drop what nothing refers to any more."""
+    used = {name for cases in (baseline.measured, baseline.noise) for runs in cases.values() for name in runs}
+    baseline.campaigns = {name: found for name, found in baseline.campaigns.items() if name in used}
+    baseline.measured = {case: runs for case, runs in baseline.measured.items() if runs}
 
 
 def _line(value: Any) -> str:

@@ -41,6 +41,7 @@ def _of(device: int) -> Environment:
         power_limit_w=limit,
         max_sm_clock_mhz=monitor.attribute(lambda nvml, gpu: nvml.nvmlDeviceGetMaxClockInfo(gpu, nvml.NVML_CLOCK_SM)),
         machine=_boot_id(),
+        gpu=str(properties.uuid),
     )
 
 

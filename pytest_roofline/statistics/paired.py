@@ -1,0 +1,99 @@
+"""Old and new kernels measured in turn: when to stop, and what the pairs say. Pure.
+
+Each fresh process gives one number per case, the trimmed mean of ln(new / old) over its blocks. Processes differ by
+more than the blocks within one, so they are what is counted. After 4, 8 and 16 processes there is a look; the chance of
+a false alarm is shared among the looks.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_roofline.statistics.noise import Prior, Spread, between_pairs, fit_prior, moderate
+from pytest_roofline.statistics.summaries import MINIMAL, Change
+
+LOOKS = (4, 8, 16)
+FALSE_ALARM = 2.5e-5  # of one unchanged case over all looks, on one side: 0.01 if 400 cases are retested
+CLEARED = 0.005  # chance that a case slowed by its target is cleared at a look
+TARGETS = ((20e-6, 0.01), (5e-6, 0.02), (0.0, 0.05))  # smallest slowdown to be found, by seconds from which it holds
+
+
+class Outcome(enum.Enum):
+    """What the pairs of a case say so far."""
+
+    SLOWER = "slower"
+    FASTER = "faster"
+    SAME = "same"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The outcome after ``processes`` processes, and the numbers behind it."""
+
+    outcome: Outcome
+    change: Change
+    processes: int
+
+
+def target(seconds: float) -> float:
+    """The smallest slowdown of a kernel of ``seconds`` that the retest is meant to find."""
+    return next(fraction for start, fraction in TARGETS if seconds >= start)
+
+
+def of_process(differences: Sequence[float]) -> float:
+    """The number of one process: the 20-80 % trimmed mean of its blocks. Raises ``ValueError`` for none, or a NaN."""
+    if not differences or not all(map(math.isfinite, differences)):
+        raise ValueError("a process needs at least one block, and every block a finite difference")
+    ordered = sorted(differences)
+    cut = len(ordered) // 5
+    return statistics.fmean(ordered[cut : len(ordered) - cut])
+
+
+def prior_of(pairs: Sequence[tuple[float, Sequence[float]]]) -> Prior:
+    """A prior of the variance between processes, from ``(seconds, one number per process)`` of many cases."""
+    own = ((statistics.variance(d) / between_pairs(s) ** 2, len(d) - 1) for s, d in pairs if len(d) > 1)
+    return fit_prior(own)
+
+
+def decide(seconds: float, differences: Sequence[float], prior: Prior, calibrated: Sequence[float] = ()) -> Decision:
+    """What ``differences``, one per process, say about a kernel of ``seconds``; ``calibrated`` are differences of the
+    unchanged kernel, taken earlier. Raises ``ValueError`` for fewer than two, or a NaN.
+
+    Undecided before the first look, and whenever the interval allows both; after the last look that is final.
+    """
+    if len(differences) < 2 or not all(map(math.isfinite, differences)):
+        raise ValueError("a paired comparison needs two processes and finite differences")
+    own = moderate(prior, between_pairs(seconds), [differences, calibrated])
+    found = paired_change(statistics.fmean(differences), own, len(differences))
+    outcome = _outcome(found, own, len(differences), target(seconds))
+    return Decision(outcome if len(differences) >= LOOKS[0] else Outcome.UNDECIDED, found, len(differences))
+
+
+def paired_change(difference: float, own: Spread, processes: int) -> Change:
+    """The mean of so many pairs with its interval."""
+    half = own.half_width(FALSE_ALARM / len(LOOKS), 1 / processes)
+    miss = own.half_width(0.01, 1 / max(LOOKS))
+    last = own.half_width(FALSE_ALARM / len(LOOKS), 1 / max(LOOKS))
+    return Change(
+        ratio=math.exp(difference),
+        low=math.exp(difference - half),
+        high=math.exp(difference + half),
+        detectable=(1 + MINIMAL) * math.exp(last + miss) - 1,
+        excluded=math.exp(difference + own.half_width(CLEARED, 1 / processes)) - 1,
+    )
+
+
+def _outcome(found: Change, own: Spread, processes: int, wanted: float) -> Outcome:
+    if found.low > 1 + MINIMAL:
+        return Outcome.SLOWER
+    if found.high < 1 / (1 + MINIMAL):
+        return Outcome.FASTER
+    reach = own.half_width(CLEARED, 1 / processes)
+    if abs(math.log(found.ratio)) + reach < math.log1p(wanted):
+        return Outcome.SAME
+    return Outcome.UNDECIDED

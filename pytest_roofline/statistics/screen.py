@@ -1,0 +1,148 @@
+"""A run against stored campaigns: how far each case moved, once what moved all of them alike is taken out. Pure.
+
+The rule is worked out and simulated in ``docs/regression.md``.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pytest_roofline.statistics.noise import Prior, Spread, between_runs, fit_prior, moderate
+from pytest_roofline.statistics.summaries import MINIMAL, Change, Summary
+
+FALSE_ALARM = 2.5e-5  # of one unchanged case, on one side: 0.01 in a campaign of 400
+MISS = 0.01  # of a slowdown of the size called detectable
+CLEARED = 0.0025  # of a slowdown of the size called excluded
+CAMPAIGN_SHIFT = 0.005  # stated standard deviation of what a whole campaign has in common
+LARGE_SHIFT = 0.01  # a shift of the whole run that is always reported
+UNUSUAL = 3.0  # so many standard deviations of past campaigns are reported as well
+CLOCK_SHIFT = 0.015  # of the SM clock, from where a case's time says something about the clock instead of the kernel
+_SWEEPS = 4  # of the median polish; it has settled after two on every baseline seen
+
+Runs = Mapping[str, Summary]  # campaign -> summary of one case
+
+
+@dataclass(frozen=True)
+class Shift:
+    """What a whole campaign has in common, on ln(seconds): an estimate, its standard error, over so many cases.
+
+    ``usual`` is the standard deviation of past campaigns. The estimate is drawn towards 0 as far as that says.
+    """
+
+    seen: float = 0.0
+    error: float = math.inf
+    cases: int = 0
+    usual: float = CAMPAIGN_SHIFT
+
+    @property
+    def mean(self) -> float:
+        """What is taken out of every case."""
+        return 0.0 if math.isinf(self.error) else self.seen * self.usual**2 / (self.usual**2 + self.error**2)
+
+    @property
+    def variance(self) -> float:
+        """How uncertain :attr:`mean` is."""
+        return 1 / (1 / self.usual**2 + (0.0 if math.isinf(self.error) else 1 / max(self.error, 1e-9) ** 2))
+
+    @property
+    def remarkable(self) -> bool:
+        """Whether the whole run moved so far that it must be told: it may be the machine, or all kernels together."""
+        if self.cases < 2:
+            return False
+        certain = abs(self.seen) > 2 * self.error
+        return certain and (abs(self.seen) > LARGE_SHIFT or abs(self.seen) > UNUSUAL * self.usual)
+
+
+@dataclass(frozen=True)
+class History:
+    """What stored campaigns say: the level of each case without the campaigns' shifts, its residuals, the shifts, and
+    the prior of the variances."""
+
+    levels: Mapping[str, float] = field(default_factory=dict)
+    residuals: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    shifts: Mapping[str, float] = field(default_factory=dict)
+    prior: Prior = field(default_factory=Prior)
+
+    @property
+    def usual_shift(self) -> float:
+        """Standard deviation of the campaigns' shifts: the stated one, or what five and more campaigns show."""
+        seen = list(self.shifts.values())
+        return max(statistics.stdev(seen), 1e-3) if len(seen) >= 5 else CAMPAIGN_SHIFT
+
+
+def history(stored: Mapping[str, Runs]) -> History:
+    """Fit levels and campaign shifts to what is stored (case -> campaign -> summary) by median polish, which a few
+    changed cases do not disturb."""
+    values = {case: {name: run.log_mean for name, run in runs.items()} for case, runs in stored.items() if runs}
+    campaigns = sorted({name for runs in values.values() for name in runs})
+    shifts = dict.fromkeys(campaigns, 0.0)
+    levels: dict[str, float] = {}
+    for _ in range(_SWEEPS):
+        levels = {case: statistics.fmean(x - shifts[name] for name, x in runs.items()) for case, runs in values.items()}
+        shifts = {name: _shift(values, levels, name) for name in campaigns}
+    residuals = {c: [x - shifts[name] - levels[c] for name, x in runs.items()] for c, runs in values.items()}
+    stated = {case: _stated(stored[case].values()) for case in values}
+    own = ((statistics.variance(r) / stated[c] ** 2, len(r) - 1) for c, r in residuals.items() if len(r) > 1)
+    return History(levels, residuals, shifts, fit_prior(own))
+
+
+def _shift(values: Mapping[str, Mapping[str, float]], levels: Mapping[str, float], campaign: str) -> float:
+    """The median movement of a campaign's cases; only those that other campaigns hold as well say anything."""
+    moved = [runs[campaign] - levels[case] for case, runs in values.items() if campaign in runs and len(runs) > 1]
+    return statistics.median(moved) if len(moved) > 2 else 0.0
+
+
+def shift(current: Mapping[str, Summary], past: History) -> Shift:
+    """What the cases of a run have moved in common."""
+    moved = [run.log_mean - past.levels[case] for case, run in current.items() if case in past.levels]
+    if len(moved) < 3:
+        return Shift(usual=past.usual_shift)
+    middle = statistics.median(moved)
+    spread = 1.4826 * statistics.median(abs(x - middle) for x in moved)
+    # Standard error of a median of normal variables; cases share noise, so it is not believed below 0.05 %.
+    error = max(1.2533 * spread / math.sqrt(len(moved)), 5e-4)
+    return Shift(middle, error, len(moved), past.usual_shift)
+
+
+def spread(case: str, runs: Iterable[Summary], past: History) -> Spread:
+    """The variance between runs of a case."""
+    return moderate(past.prior, _stated(runs), [past.residuals.get(case, ())])
+
+
+def compare_run(case: str, current: Summary, runs: Runs, past: History, moved: Shift) -> Change:
+    """One case of a run against its stored campaigns. Raises ``ValueError`` without any."""
+    if not runs:
+        raise ValueError("there is no baseline to compare with")
+    own = spread(case, runs.values(), past)
+    level = past.levels.get(case, statistics.fmean(run.log_mean for run in runs.values()))
+    return change(current.log_mean - level - moved.mean, own, (1 + 1 / len(runs)), moved.variance)
+
+
+def change(difference: float, own: Spread, times: float, beside: float = 0.0) -> Change:
+    """What a difference of ln(seconds) says when its variance is ``own`` ``times`` over, and ``beside`` more."""
+    half, miss, clear = (
+        math.hypot(own.half_width(tail, times), Spread(beside, math.inf).half_width(tail))
+        for tail in (FALSE_ALARM, MISS, CLEARED)
+    )
+    return Change(
+        ratio=math.exp(difference),
+        low=math.exp(difference - half),
+        high=math.exp(difference + half),
+        detectable=(1 + MINIMAL) * math.exp(half + miss) - 1,
+        excluded=math.exp(difference + clear) - 1,
+    )
+
+
+def clock_shifted(now: float | None, stored: Iterable[float | None]) -> bool:
+    """Whether the SM clock under a kernel lies more than 1.5 % from the median of its stored runs."""
+    known = [clock for clock in stored if clock]
+    return bool(now and known) and abs(math.log(float(now or 1) / statistics.median(known))) > CLOCK_SHIFT
+
+
+def _stated(runs: Iterable[Summary]) -> float:
+    known = list(runs)
+    seconds = math.exp(statistics.fmean(run.log_mean for run in known))
+    return between_runs(seconds, power_limited=any(run.power_limited for run in known))

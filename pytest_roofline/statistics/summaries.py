@@ -1,0 +1,96 @@
+"""Summaries of samples, and what a comparison of two says. Pure; times in seconds, comparisons on the logarithm."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+MINIMAL = 0.005  # a change this small is not worth a verdict, however certain it is
+
+_ROUNDING = 1e-9  # of a mean of logarithms, far above what doubles lose
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One run of one case: ``log_mean`` is the 20-80 % trimmed mean of ln(seconds), which is what comparisons use.
+
+    ``power_limited`` says that the power limit held the clocks down. Raises ``ValueError`` unless there are at least
+    two samples, positive ascending :data:`QUANTILES`, and a finite mean among them: no verdict rests on less.
+    """
+
+    log_mean: float
+    quantiles: tuple[float, ...]
+    count: int
+    power_limited: bool = False
+
+    def __post_init__(self) -> None:
+        if self.count < 2:
+            raise ValueError(f"a summary needs at least two samples, got {self.count}")
+        if len(self.quantiles) != len(QUANTILES) or not all(0 < q < math.inf for q in self.quantiles):
+            raise ValueError(f"{len(QUANTILES)} positive quantiles are needed, got {self.quantiles}")
+        if list(self.quantiles) != sorted(self.quantiles):
+            raise ValueError(f"quantiles must ascend, got {self.quantiles}")
+        if not math.isfinite(self.log_mean):
+            raise ValueError(f"the mean must be finite, got {self.log_mean}")
+        # Fewer than five samples are not trimmed, and their interpolated quantiles lie within the extremes.
+        low, high = (math.log(q) for q in (self.quantiles[0], self.quantiles[-1]))
+        if self.count >= 5 and not low - _ROUNDING <= self.log_mean <= high + _ROUNDING:
+            raise ValueError(f"the mean {self.log_mean} does not lie within the quantiles")
+
+    @property
+    def seconds(self) -> float:
+        """The typical time."""
+        return math.exp(self.log_mean)
+
+    def shifted(self, seconds: float) -> Summary | None:
+        """The same run with samples longer by ``seconds``, as far as a trimmed mean tells; ``None`` for no time."""
+        if self.seconds + seconds <= 0 or self.quantiles[0] + seconds <= 0:
+            return None
+        moved = tuple(q + seconds for q in self.quantiles)
+        return Summary(math.log(self.seconds + seconds), moved, self.count, self.power_limited)
+
+    @property
+    def median(self) -> float:
+        """The middle sample, in seconds."""
+        return self.quantiles[QUANTILES.index(0.5)]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A new time over the typical old one: ``ratio``, its interval, and the smallest slowdown that would show.
+
+    The interval is as wide as the rule behind it needs it: a change is called one where all of it lies beyond
+    :data:`MINIMAL`. ``detectable`` is a fraction: a kernel slowed by it has such an interval in 99 % of runs.
+    ``excluded`` is one, too: a kernel slowed by it looks like this once in 400 runs.
+    """
+
+    ratio: float
+    low: float
+    high: float
+    detectable: float
+    excluded: float = math.inf
+
+
+def summarise(samples: Sequence[float]) -> Summary:
+    """Summarise one run. Raises ``ValueError`` for fewer than two samples, or any that is not a positive number."""
+    if len(samples) < 2:
+        raise ValueError(f"a summary needs at least two samples, got {len(samples)}")
+    if not all(0 < s < math.inf for s in samples):
+        raise ValueError("every sample must be a positive, finite number of seconds")
+    ordered = sorted(samples)
+    cut = len(ordered) // 5
+    middle = ordered[cut : len(ordered) - cut]
+    return Summary(
+        statistics.fmean(map(math.log, middle)), tuple(quantile(ordered, q) for q in QUANTILES), len(ordered)
+    )
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """The ``share`` quantile of ascending numbers, linearly interpolated."""
+    place = share * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])

@@ -1,0 +1,78 @@
+"""The variance of one case from its own runs and from everybody's."""
+
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_roofline.statistics.noise import (
+    Prior,
+    between_pairs,
+    between_runs,
+    fit_prior,
+    moderate,
+)
+
+
+def test_a_prior_is_recovered_from_many_cases():
+    """5,000 cases with variances around 0.3 of the stated one, 6 degrees of freedom apart, and four runs each."""
+    rng = random.Random(3)
+    variances = []
+    for _ in range(5000):
+        true = 0.3 * 6 / (2 * rng.gammavariate(3, 1))
+        variances.append((true * 2 * rng.gammavariate(1.5, 1) / 3, 3))
+    found = fit_prior(variances)
+    assert found.cases == 5000
+    assert found.scale == pytest.approx(0.3, rel=0.05)
+    assert found.degrees == pytest.approx(6, rel=0.2)
+
+
+def test_cases_of_equal_noise_share_it_entirely():
+    """Where variances scatter no more than chance makes them, one figure is worth infinitely many degrees."""
+    rng = random.Random(2)
+    found = fit_prior((2 * rng.gammavariate(2, 1) / 4, 4) for _ in range(400))
+    assert found.degrees > 50
+    assert found.scale == pytest.approx(1, rel=0.1)
+
+
+def test_a_few_cases_are_no_suite():
+    """Nine variances fit nothing: the stated noise stands."""
+    assert fit_prior([(0.01, 4)] * 9) == Prior()
+    assert fit_prior([(0.01, 4)] * 10).cases == 10
+
+
+def test_runs_without_a_spread_are_not_believed():
+    """Summaries that agree to the last bit do not make a machine without noise."""
+    assert fit_prior([(0.0, 4)] * 50).scale > 0
+
+
+@given(st.floats(1e-7, 1.0), st.floats(1e-7, 1.0))
+def test_shorter_kernels_are_never_believed_to_be_less_noisy(a, b):
+    """Both stated figures fall with the time."""
+    low, high = sorted((a, b))
+    assert between_runs(high) <= between_runs(low) <= 0.02
+    assert 0.002 <= between_pairs(high) <= between_pairs(low) <= 0.02
+    assert between_runs(high, power_limited=True) >= 0.014
+
+
+@given(st.lists(st.floats(-0.1, 0.1), min_size=2, max_size=10), st.floats(1, 50))
+def test_a_moderated_variance_lies_between_the_two(values, degrees):
+    """Drawn towards the prior, never past it."""
+    import statistics
+
+    own, found = statistics.variance(values), moderate(Prior(1.0, degrees, 100), 0.01, [values])
+    assert min(own, 1e-4) * (1 - 1e-9) <= found.variance <= max(own, 1e-4) * (1 + 1e-9)
+    assert found.degrees == degrees + len(values) - 1
+
+
+def test_without_values_the_prior_stands():
+    """One campaign, or none: nothing of the case's own."""
+    found = moderate(Prior(0.25, 8.0, 100), 0.01, [[0.3]])
+    assert (found.variance, found.degrees) == (pytest.approx(0.25e-4), 8.0)
+
+
+def test_an_infinitely_sure_prior_cannot_be_moved():
+    """Then the case's own variance is chance."""
+    assert math.isinf(moderate(Prior(1.0, math.inf, 100), 0.01, [[0.0, 0.1]]).degrees)

@@ -1,0 +1,203 @@
+"""A run against stored campaigns: intervals, the shift of a whole campaign, and what neither may do."""
+
+import math
+import random
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from pytest_roofline.statistics import MINIMAL, Summary
+from pytest_roofline.statistics.screen import (
+    CAMPAIGN_SHIFT,
+    History,
+    Shift,
+    clock_shifted,
+    compare_run,
+    history,
+    shift,
+    spread,
+)
+
+NO_SHIFT = Shift(usual=1e-9)
+
+
+def run(seconds, power_limited=False):
+    """A stored run of that typical time."""
+    return Summary(math.log(seconds), (seconds,) * 5, 100, power_limited)
+
+
+def stored(times):
+    """Campaigns c0, c1, ... with those times."""
+    return {f"c{k}": run(seconds) for k, seconds in enumerate(times)}
+
+
+def alone(current, times):
+    """The change of a case that is the only one of its suite."""
+    runs = stored(times)
+    return compare_run("a", run(current), runs, history({"a": runs}), NO_SHIFT)
+
+
+def suite(noise=0.002, campaigns=5, cases=60, shifts=None, seed=0):
+    """Campaigns of a quiet suite: 100 us, 103 us, ... with that noise."""
+    rng = random.Random(seed)
+    shifts = shifts or [0.0] * campaigns
+    return {
+        f"case{i}": {
+            f"c{k}": run((100e-6 + 3e-6 * i) * math.exp(rng.gauss(0, noise) + shifts[k])) for k in range(campaigns)
+        }
+        for i in range(cases)
+    }
+
+
+spreads = st.lists(st.floats(0.99, 1.01), min_size=1, max_size=8)
+
+
+@given(st.floats(1e-3, 1e-1), spreads, st.floats(0.5, 2.0), st.floats(0.1, 10))
+def test_a_change_does_not_depend_on_the_scale(seconds, values, ratio, factor):
+    """Ratio and interval of kernels above 50 us stay the same when everything takes longer."""
+    assume(seconds * factor > 1e-4)
+    a = alone(seconds * ratio, [seconds * s for s in values])
+    b = alone(seconds * ratio * factor, [seconds * s * factor for s in values])
+    assert (a.ratio, a.low, a.high) == pytest.approx((b.ratio, b.low, b.high))
+
+
+@given(st.floats(0.5, 2.0), st.integers(1, 6))
+def test_slower_and_faster_are_mirror_images(ratio, count):
+    """The interval of 1/r is the inverse of that of r, so improvement and regression are judged alike."""
+    up, down = alone(1e-3 * ratio, [1e-3] * count), alone(1e-3 / ratio, [1e-3] * count)
+    assert (up.low, up.high) == pytest.approx((1 / down.high, 1 / down.low))
+
+
+@given(st.floats(1, 2), st.floats(1, 2))
+def test_a_larger_slowdown_has_a_larger_lower_end(a, b):
+    """The evidence grows with the slowdown."""
+    low, high = sorted((a, b))
+    values = [1e-3 * s for s in (0.999, 1, 1.001)]
+    assert alone(1e-3 * low, values).low <= alone(1e-3 * high, values).low
+
+
+def test_more_campaigns_narrow_the_interval():
+    """Each adds certainty."""
+    widths = [alone(1e-3, [1e-3] * k).detectable for k in (1, 2, 3, 5, 10)]
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_a_case_that_scatters_gets_a_wide_interval_even_in_a_quiet_suite():
+    """Moderation takes over the variance of the others, not instead of the case's own."""
+    stored_suite = suite()
+    stored_suite["wild"] = stored([1e-3 * s for s in (0.9, 1.1, 0.95, 1.05, 1.0)])
+    past = history(stored_suite)
+    assert (
+        spread("wild", stored_suite["wild"].values(), past).variance
+        > 20 * spread("case0", stored_suite["case0"].values(), past).variance
+    )
+
+
+def test_a_quiet_suite_sees_little():
+    """With five campaigns of 0.2 % noise a slowdown of 3.5 % shows in 99 % of runs, from the stored baseline alone."""
+    stored_suite = suite()
+    past = history(stored_suite)
+    moved = Shift(0.0, 1e-3, 60, 1e-3)
+    for case, runs in stored_suite.items():
+        assert compare_run(case, run(math.exp(past.levels[case])), runs, past, moved).detectable < 0.035
+    assert past.prior.cases == 60
+
+
+def test_power_limited_runs_are_trusted_less():
+    """Their clocks differ between starts of the machine."""
+    for count in (1, 2, 5):
+        limited = {f"c{k}": run(1e-3, power_limited=True) for k in range(count)}
+        found = compare_run("a", run(1e-3), limited, history({"a": limited}), NO_SHIFT)
+        assert found.detectable > alone(1e-3, [1e-3] * count).detectable
+
+
+@given(st.floats(1e-7, 1e-2), spreads)
+def test_a_detectable_slowdown_shows_even_if_measured_low(seconds, values):
+    """A kernel slower by ``detectable``, measured low by as much as happens once in 100 runs, still exceeds MINIMAL."""
+    times = [seconds * s for s in values]
+    found = alone(seconds, times)
+    half = math.log(found.high / found.ratio)
+    miss = math.log((1 + found.detectable) / (1 + MINIMAL)) - half
+    centre = seconds / found.ratio
+    measured = alone(centre * (1 + found.detectable) * math.exp(-miss), times)
+    assert measured.low == pytest.approx(1 + MINIMAL)
+
+
+@given(st.floats(1e-7, 1e-2), spreads, st.floats(0.9, 1.1))
+def test_what_is_excluded_lies_within_the_interval(seconds, values, ratio):
+    """One chance in 400 is less sure than one in 40,000."""
+    found = alone(seconds * ratio, [seconds * s for s in values])
+    assert found.ratio < 1 + found.excluded < found.high
+
+
+def test_without_a_baseline_there_is_no_change():
+    """An empty baseline is an error, not a ratio."""
+    with pytest.raises(ValueError, match="no baseline"):
+        compare_run("a", run(1e-3), {}, History(), NO_SHIFT)
+
+
+def test_the_shift_of_each_stored_campaign_is_taken_out():
+    """Campaigns 1 % apart as a whole leave the cases as quiet as they are."""
+    past = history(suite(shifts=[0.01, -0.01, 0.0, 0.005, -0.005]))
+    assert [round(past.shifts[f"c{k}"], 3) for k in range(5)] == [0.01, -0.01, 0.0, 0.005, -0.005]
+    assert math.sqrt(past.prior.scale) * 0.01 == pytest.approx(0.002, rel=0.2)
+    assert past.usual_shift == pytest.approx(0.0079, rel=0.1)
+
+
+@given(st.floats(-0.05, 0.05))
+def test_a_shift_of_the_whole_run_is_found_and_told(moved):
+    """It is taken out of the cases, and remarkable from 1 % on, so that it cannot hide there."""
+    stored_suite = suite(campaigns=4)
+    past = history(stored_suite)
+    current = {c: run(math.exp(level + moved)) for c, level in past.levels.items()}
+    found = shift(current, past)
+    assert found.seen == pytest.approx(moved, abs=1e-3)
+    assume(abs(abs(moved) - 0.01) > 1e-4)
+    assert found.remarkable == (abs(moved) > 0.01)
+
+
+def test_one_slow_case_is_no_shift():
+    """The median does not move with it, and its own change stays."""
+    stored_suite = suite()
+    past = history(stored_suite)
+    current = {c: run(math.exp(level)) for c, level in past.levels.items()}
+    current["case0"] = run(math.exp(past.levels["case0"] + 0.1))
+    found = compare_run("case0", current["case0"], stored_suite["case0"], past, shift(current, past))
+    assert found.ratio == pytest.approx(math.exp(0.1), abs=1e-3)
+
+
+def test_a_lone_case_does_not_say_what_the_others_did():
+    """A run of one or two cases knows no shift; what campaigns usually have in common widens its interval."""
+    stored_suite = suite()
+    past = history(stored_suite)
+    one = {"case0": run(math.exp(past.levels["case0"]))}
+    none = shift(one, past)
+    assert (none.mean, none.remarkable) == (0.0, False)
+    assert math.sqrt(none.variance) == pytest.approx(past.usual_shift)
+    all_of_them = shift({c: run(math.exp(level)) for c, level in past.levels.items()}, past)
+    wide, narrow = (compare_run("case0", one["case0"], stored_suite["case0"], past, s) for s in (none, all_of_them))
+    assert wide.high > narrow.high
+
+
+def test_the_stated_shift_holds_until_five_campaigns_tell():
+    """Two starts of a machine say little about the third."""
+    assert history(suite(campaigns=4)).usual_shift == CAMPAIGN_SHIFT
+    assert history(suite(campaigns=5)).usual_shift < CAMPAIGN_SHIFT
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "shifted"),
+    [
+        (1980.0, [1980.0, 1979.0], False),
+        (1940.0, [1980.0, 1980.0], True),
+        (2020.0, [1980.0], True),
+        (1960.0, [1980.0], False),
+        (None, [1980.0], False),
+        (1500.0, [None], False),
+        (1500.0, [], False),
+    ],
+)
+def test_a_shifted_clock(now, before, shifted):
+    """More than 1.5 % from the stored one, in either direction; unknown clocks say nothing."""
+    assert clock_shifted(now, before) == shifted
