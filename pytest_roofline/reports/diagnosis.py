@@ -161,8 +161,8 @@ def _all_wait(figures: Mapping[str, Figure]) -> _Judged:
         return _Judged(missing=missing)
     occupancy, eligible = (figures[name].value for name in names)
     stalls = [name for name in figures if name.startswith("stall.")]
-    top = max(stalls, key=lambda name: figures[name].value, default=None)
-    extra = tuple(name for name in (top, "atomic_requests") if name in figures and figures[name].value > 0)
+    top = [max(stalls, key=lambda name: figures[name].value)] if stalls else []
+    extra = tuple(name for name in (*top, "atomic_requests") if name in figures and figures[name].value > 0)
     applies = occupancy >= RESIDENT and eligible < ELIGIBLE
     return _Judged(0.5 * (1 - eligible / ELIGIBLE) + 0.1 if applies else 0.0, (*names, *extra))
 
