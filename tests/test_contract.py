@@ -120,3 +120,9 @@ def test_a_kernel_overrides_the_depth_of_its_operation():
     deep = make(depth=lambda dims: dims[0], kernels=(kernel(depth=lambda dims: 3),))
     assert deep.case(CaseId.parse("op/cuda/b/f32/100")).depth == 3
     assert make(depth=lambda dims: dims[0]).case(CaseId.parse("op/cuda/best/f32/100")).depth == 100
+
+
+def test_a_capability_is_the_name_of_an_architecture():
+    """A misspelt one would skip its cases for ever."""
+    with pytest.raises(ValueError, match="capability 'hopper' is not such as sm_90"):
+        make(kernels=(kernel(capability="hopper"),), absent={})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from pytest_roofline.baselines import Baseline, BaselineError, Counted, CountedCase, Store
+from pytest_roofline.baselines import Baseline, BaselineError, Counted, CountedCase, Store, counted_for
 from pytest_roofline.counting.counts import Access, CaseCounts, Launch
 from pytest_roofline.discovery import discover
 from pytest_roofline.gate import Code, Gate, compare, read_code
@@ -124,3 +126,29 @@ def test_a_damaged_block_is_refused(case, tmp_path, old, new, message):
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(BaselineError, match=message):
         Store(tmp_path).load("a100", "vector_add")
+
+
+def test_what_an_a100_cannot_run_is_stored_beside_the_device_that_can(tmp_path, request):
+    """Registers, spills and shared memory of sm_90a, in a folder of their own; the report says how many there are."""
+    wanted = discover(request.config.rootpath, ["suite/operations"]).case(
+        "matmul_tensor/cuda/wgmma/bf16_f32/64x64x64.t"
+    )
+    kernel = replace(code(), arch="sm_90a")
+    store = Store(tmp_path)
+    gate = Gate(store, None)
+    gate.rows.append(compare(wanted, CaseCounts(), compiled(kernel), gate.stored("matmul_tensor", "h200", "sm_90a")))
+    assert report.section(gate.rows, {})[0].startswith("1 cases counted for sm_80 (1 for sm_90a), nothing was timed")
+    [line] = gate.update()
+    assert "h200" in line
+    assert store.load("h200", "matmul_tensor").counted.compiled == {kernel.compiler: {KEY: kernel}}
+    again = Gate(store, None)
+    row = compare(wanted, CaseCounts(), compiled(replace(kernel, spills=64)), again._stored_beside(wanted))
+    assert row.verdict.kind is Kind.REGRESSION
+
+
+def test_no_folder_is_counted_for_an_unknown_architecture():
+    """Figures that nothing can be compared with would be stored nowhere."""
+    assert counted_for("") == counted_for("sm_80") == ("a100", "sm_80")
+    assert counted_for("sm_90") == counted_for("sm_90a") == ("h200", "sm_90a")
+    with pytest.raises(ValueError, match="no folder of baselines is counted for sm_100a"):
+        counted_for("sm_100a")

@@ -151,3 +151,14 @@ def test_bfloat16_by_value_is_refused():
     """NumPy has no such number; the message says what to do."""
     with pytest.raises(TypeError, match="pass float and convert in the kernel"):
         scalar(Parameter("x", "__nv_bfloat16", False), 1.0)
+
+
+def test_tensor_maps_are_parameters_by_value():
+    """The one structure that a kernel may take; clusters and launch bounds stand in any order."""
+    source = """
+    template <typename T, int CLUSTER>
+    __global__ void __launch_bounds__(384, 1) __cluster_dims__(CLUSTER, 1, 1)
+    copied(const __grid_constant__ TensorMap a, const TensorMap* b, int n) {}
+    """
+    a, b, n = find(source, "copied<float, 2>").parameters
+    assert (str(a), a.tensor_map, b.tensor_map, n.tensor_map) == ("TensorMap a", True, False, False)

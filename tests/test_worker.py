@@ -54,6 +54,7 @@ def spec(tmp_path, monkeypatch, operation_source, imported_once):
     kernels = "".join(f'Kernel("host", "{n}", "planted_kernels:{n}", ("f32",)),' for n in names)
     kernels += 'Kernel("host", "needs_cupy", "planted_import:f", ("f32",)),'
     kernels += 'Kernel("host", "broken_import", "planted_broken:f", ("f32",)),'
+    kernels += 'Kernel("host", "for_hopper", "planted_kernels:raises", ("f32",), capability="sm_90a"),'
     start = operation_source.index("    kernels=(")
     (tmp_path / "negate.py").write_text(operation_source[:start] + f"    kernels=({kernels}),\n)\n")
     (tmp_path / "planted_kernels.py").write_text("import torch\n" + KERNELS)
@@ -162,3 +163,13 @@ def test_ctrl_c_takes_the_spawned_worker_along(spec, monkeypatch):
 def test_a_launcher_that_is_not_there_is_named(spec):
     """The string that the operation gives, and which part of it is wrong."""
     assert "launcher 'planted_kernels:absent': planted_kernels has no absent" in both(spec("absent")).detail
+
+
+def test_what_one_architecture_alone_runs_is_skipped_elsewhere(spec):
+    """Its launcher is not even called; where kernels are counted there is nothing to count, and that is no failure."""
+    evidence = both(spec("for_hopper"))
+    assert evidence.outcome is Outcome.UNAVAILABLE
+    assert evidence.detail == "needs a GPU of sm_90a: its instructions have no model on a CPU"
+    counted = worker.run(spec("for_hopper", count=True))
+    assert counted.outcome is Outcome.OK
+    assert counted.counts["launches"] == []
