@@ -79,7 +79,7 @@ def test_a_map_of_another_device_is_refused(source, x):
 def test_a_file_for_one_architecture_is_not_run_on_a_cpu(source, x):
     """That is a state of the machine and no fault of the kernel; recorded it is all the same, to be compiled."""
     function, told = source.function("copied"), []
-    with pytest.raises(launch.GpuNeeded, match="copied.cu:copied is written for sm_90a"):
+    with pytest.raises(launch.GpuNeeded, match=r"copied\.cu:copied is written for sm_90a"):
         function((1,), (128,), (x, torch.zeros(64), 7))
     with launch.recording(lambda *launched: told.append(launched)):
         function((1,), (128,), (x, torch.zeros(64), 7))
