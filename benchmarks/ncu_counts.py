@@ -21,10 +21,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ncu_rows import ROWS, Row
+from ncu_pattern_rows import PATTERN_ROWS
+from ncu_rows import ROWS as FITTED_ROWS
+from ncu_rows import Row
 
 from pytest_roofline.counting.cuda_cpu import LaunchRecord, checking
 
+ROWS = (*FITTED_ROWS, *PATTERN_ROWS)
 _GLOBAL, _WAVES = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 _ISSUED = "smsp__inst_executed_op_{}_pred_on_any.sum"  # at least one lane takes part
 _ATOMICS = ("red", "atom")  # without and with a result
@@ -99,9 +102,9 @@ def compare(rows: Sequence[Row], hardware: Sequence[dict[str, int]], metrics: Me
     """Print both columns of every row; the number of figures that differ. What was not measured is not compared."""
     compared = differing = 0
     for row, record, theirs in zip(rows, counted(rows), hardware, strict=True):
-        figure = record.executed if metrics is OPERATIONS else record.total
         print(row.name)
         for label, (names, what) in metrics.items():
+            figure = record.executed if label in OPERATIONS else record.total
             if not all(name in theirs for name in names):
                 continue
             ours, gpu = figure(*what), sum(theirs[name] for name in names)
@@ -117,6 +120,7 @@ def main() -> int:
     """Measure or read, count, compare; 1 when a figure differs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", default="", help="only rows whose name matches this regular expression")
+    parser.add_argument("--figures", default="", help="only figures whose label matches this regular expression")
     parser.add_argument("--operations", action="store_true", help="floating-point operations instead of memory")
     parser.add_argument("--save", type=Path, help="write what was measured")
     parser.add_argument("--measured", type=Path, help="compare with such a file, without a GPU")
@@ -126,7 +130,8 @@ def main() -> int:
     if options.launch:
         launch(rows)
         return 0
-    metrics = OPERATIONS if options.operations else MEMORY
+    every = OPERATIONS if options.operations else MEMORY
+    metrics = {label: what for label, what in every.items() if re.search(options.figures, label)}
     if options.measured:
         stored = json.loads(options.measured.read_text(encoding="utf-8"))["rows"]
         rows = [row for row in rows if row.name in stored]

@@ -31,11 +31,12 @@ class Row:
     grid: tuple[int, ...]
     block: tuple[int, ...]
     args: Callable[[], Sequence[Any]]
+    shared: int = 0  # bytes of dynamic shared memory
 
     def launch(self, device: str) -> None:
         """Run it once on ``device``."""
         args = [a.to(device) if isinstance(a, torch.Tensor) else a for a in self.args()]
-        self.source.function(self.kernel)(self.grid, self.block, args)
+        self.source.function(self.kernel)(self.grid, self.block, args, self.shared)
 
 
 def f32(*shape: int) -> torch.Tensor:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 CHECK_ACCESSES, CHECK_RACES, COUNT, ALLOW_SAME_VALUE = 1, 2, 4, 8
-VALID, INITIALISED, READ, WRITTEN = 1, 2, 8, 16
+VALID, INITIALISED = 1, 2
 SHARED_REGION = -2
 HIDDEN_SPAN = 1 << 63  # added to the size of a thread-local variable that is no shared one
 MAX_SLOTS = 128
@@ -141,6 +141,7 @@ def load_runtime(path: Path) -> ctypes.CDLL:
     for name, result, arguments in (
         ("rl_open", _U64, [_U32, _U64, _U32]),
         ("rl_map", _U64, [_U32]),
+        ("rl_footprint", None, [_U32, ctypes.POINTER(_U64), ctypes.POINTER(_U64)]),
         ("rl_read_only", None, [_U32]),
         ("rl_launch", ctypes.c_int, [ctypes.POINTER(LaunchSpec)]),
         ("rl_faults", ctypes.POINTER(Fault), []),

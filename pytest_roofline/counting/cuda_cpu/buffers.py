@@ -88,7 +88,8 @@ def open_map(
     if not address:
         raise MemoryError(f"no memory for the byte states of {region.name}")
     states: Bytes = np.ctypeslib.as_array((ctypes.c_uint8 * max(size, 1)).from_address(address))[:size]
-    states.fill(0)
+    if len(region.views) > 1 or not _dense(region.views[0]):
+        states.fill(0)
     for view in region.views:
         _elements(states, region.low, view)[...] = abi.VALID | abi.INITIALISED
     for memory in uninitialised:
@@ -109,6 +110,13 @@ def remember(region: Region, states: Bytes, uninitialised: Sequence[Uninitialise
         if low < high:
             written = states[low - region.low : high - region.low] & abi.INITIALISED
             memory.written[low - memory.view.low : high - memory.view.low] |= written
+
+
+def footprint(runtime: ctypes.CDLL, region: Region) -> tuple[int, int]:
+    """How many bytes of an open region have been read and written, each counted once."""
+    read, written = ctypes.c_uint64(), ctypes.c_uint64()
+    runtime.rl_footprint(region.slot, ctypes.byref(read), ctypes.byref(written))
+    return read.value, written.value
 
 
 def copy_back(region: Region) -> None:

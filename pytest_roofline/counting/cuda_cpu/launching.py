@@ -6,11 +6,8 @@ import ctypes
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pytest_roofline.counting.cuda_cpu import abi, buffers, counts, registers
 from pytest_roofline.counting.cuda_cpu.arguments import View
-from pytest_roofline.counting.cuda_cpu.buffers import Region
 from pytest_roofline.counting.cuda_cpu.faults import BY_NUMBER, CudaFault, Finding
 from pytest_roofline.counting.cuda_cpu.records import LaunchRecord
 from pytest_roofline.counting.cuda_cpu.session import ORDERS, Session
@@ -105,11 +102,12 @@ def launch(
     found = job.run(variant, flags)
     if found:
         raise CudaFault(findings(job, variant, found))
-    record = _record(job, variant, states) if settings.recording else None
+    touched = {slot: buffers.footprint(runtime, job.regions[slot]) for slot in states}
+    record = _record(job, variant, touched) if settings.recording else None
     if settings.mode == "check" and function.leaves_registers_unset:
         registers.compare(job, variant, flags)
     for region in job.regions:
-        if not region.read_only and (not flags or (states[region.slot] & abi.WRITTEN).any()):
+        if not region.read_only and (not flags or touched[region.slot][1]):
             buffers.copy_back(region)
         if flags:
             buffers.remember(region, states[region.slot], settings.uninitialised)
@@ -150,9 +148,10 @@ def _finding(job: Launch, variant: Variant, fault: Any, where: dict[int, tuple[s
     )
 
 
-def _record(job: Launch, variant: Variant, states: dict[int, buffers.Bytes]) -> LaunchRecord:
+def _record(job: Launch, variant: Variant, touched: dict[int, tuple[int, int]]) -> LaunchRecord:
+    """``touched``: the bytes read and written of every slot, empty in a plain run."""
     totals = variant.runtime.rl_totals().contents
-    counted = counts.collect(variant) if states or not job.regions else counts.Counts()
+    counted = counts.collect(variant) if touched or not job.regions else counts.Counts()
     return LaunchRecord(
         kernel=job.function.name,
         file=str(job.function.module.path),
@@ -167,10 +166,6 @@ def _record(job: Launch, variant: Variant, states: dict[int, buffers.Bytes]) -> 
         collectives=totals.collectives,
         warp_blocks=counted.warp_blocks,
         thread_blocks=counted.thread_blocks,
-        unique_read_bytes=_unique(job.regions, states, abi.READ),
-        unique_written_bytes=_unique(job.regions, states, abi.WRITTEN),
+        unique_read_bytes={r.name: touched[r.slot][0] for r in job.regions if r.slot in touched},
+        unique_written_bytes={r.name: touched[r.slot][1] for r in job.regions if r.slot in touched},
     )
-
-
-def _unique(regions: Sequence[Region], states: dict[int, buffers.Bytes], bit: int) -> dict[str, int]:
-    return {r.name: int(np.count_nonzero(states[r.slot] & bit)) for r in regions if r.slot in states}

@@ -88,6 +88,7 @@ inline std::vector<Cell> shared_cells;
 // Starts the shadow afresh: a tag marks the cells in use; when the tags run out, all cells are cleared.
 inline void forget_accesses() {
     split_cells.clear();
+    second_reads.clear();
     if (++launch_tag) return;
     launch_tag = 1;
     std::fill(shared_cells.begin(), shared_cells.end(), Cell{});

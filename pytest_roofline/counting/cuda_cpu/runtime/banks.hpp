@@ -20,7 +20,16 @@ inline u32 unique(u64* values, u32 count) {
     return static_cast<u32>(std::unique(values, values + count) - values);
 }
 
+// The most usual request: a full warp on neighbours.
+inline bool packed(const Request& r) {
+    if (r.mask != ~0u) return false;
+    u64 different = 0;
+    for (u32 l = 0; l < 32; ++l) different |= (r.address[l] - r.address[0]) ^ (static_cast<u64>(r.size) * l);
+    return !different;
+}
+
 inline u32 sectors(const Request& r) {
+    if (packed(r)) return static_cast<u32>(((r.address[0] + 32 * r.size - 1) >> 5) - (r.address[0] >> 5) + 1);
     u64 touched[32 * 2];
     u32 count = 0;
     for (u32 l = 0; l < 32; ++l) {
@@ -34,6 +43,7 @@ inline u32 sectors(const Request& r) {
 
 // The sectors that as many distinct elements need when they lie packed and aligned.
 inline u32 ideal_sectors(const Request& r) {
+    if (packed(r)) return r.size;
     u64 addresses[32];
     u32 count = 0;
     for (u32 l = 0; l < 32; ++l)

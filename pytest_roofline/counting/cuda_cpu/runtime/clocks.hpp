@@ -137,6 +137,7 @@ inline void fence(bool device) {
     merge_acquired(f.acquired, launch.block_acquired);
     ++t.clock;
     warps[t.warp].clocks[t.lane][t.lane] = t.clock;
+    warps[t.warp].ordered = true;
 }
 
 // The synchronising effect of an atomic or volatile access.
@@ -184,6 +185,7 @@ inline void join_block() {
 // __syncwarp: every lane of `mask` learns what the others know.
 inline void join_lanes(Warp& warp, Thread* lanes, u32 mask) {
     u16 joined[kWarp], fenced[kWarp] = {};
+    warp.ordered = true;
     bool first = true;
     std::vector<Acquired> acquired;
     for (u32 l = 0; l < warp.size; ++l) {

@@ -144,18 +144,14 @@ inline Stack* take_stack() {
 
 inline void reset_stacks() { free_stacks = all_stacks; }
 
-// Leaves the running thread until the scheduler resumes it.
-inline void wait() {
-    Thread* thread = current;
-    ++launch.totals.switches;
-    switch_context(*thread->stack, scheduler_context);
-}
+Stack* next_turn();  // scheduler.hpp
 
-inline void resume(Thread& thread) {
-    current = &thread;
-    progress = progress + 1;
-    switch_context(scheduler_context, *thread.stack);
-    current = nullptr;
+// Leaves the running thread until its next turn.
+inline void wait() {
+    Stack* const mine = current->stack;
+    ++launch.totals.switches;
+    Stack* const next = next_turn();
+    if (next != mine) switch_context(*mine, next ? *next : scheduler_context);
 }
 
 }  // namespace roofline

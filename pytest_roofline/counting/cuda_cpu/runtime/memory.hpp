@@ -71,6 +71,21 @@ inline bool grow(Mapping& mapping, u64 bytes) {
     return true;
 }
 
+struct Footprint {
+    u64 read = 0, written = 0;  // bytes, each counted once
+};
+
+inline Footprint footprint(const Region& region) {
+    Footprint result;
+    for (u64 at = 0; at < region.size; at += 8) {  // the map is longer than the region, and zero there
+        u64 states;
+        std::memcpy(&states, region.state + at, sizeof states);
+        result.read += static_cast<u64>(__builtin_popcountll(states & 0x0101010101010101ull * kRead));
+        result.written += static_cast<u64>(__builtin_popcountll(states & 0x0101010101010101ull * kWritten));
+    }
+    return result;
+}
+
 inline u8 canary(u64 address) { return static_cast<u8>((address * 0x9E3779B97F4A7C15ull) >> 56) | 1; }
 
 template <class F>

@@ -1,5 +1,6 @@
-// Race detection: one cell per four bytes remembers the last write and two reads. A cell that is accessed in pieces
-// (half, char) splits into four cells of one byte.
+// Race detection: one cell per four bytes remembers the last write and two reads. Two cells fill a cache line, because
+// moving them is what most of the time goes into; the second read, which few cells have, lies elsewhere. A cell that is
+// accessed in pieces (half, char) splits into four cells of one byte.
 #pragma once
 
 #include "clocks.hpp"
@@ -15,19 +16,26 @@ enum AccessFlag : u32 {
     kReleasing = 16,  // volatile store after a fence
     kCopy = 32,       // by cp.async
     kMatrix = 64,     // by ldmatrix
+    kSplit = 128,     // no access: the cell is split
 };
 
 struct Cell {
-    Stamp write, read[2];
-    u32 write_pc, read_pc[2];
-    u32 split;  // index of four cells in split_cells, 0: none
-    u16 tag;    // launch
-    u8 write_flags, read_flags[2];
-    u8 unused[3];
+    Stamp write, read;
+    u32 write_pc, read_pc;
+    u32 more;  // index in second_reads or, of a split cell, in split_cells; 0: none
+    u16 tag;   // launch
+    u8 write_flags, read_flags;
+};
+static_assert(sizeof(Cell) == 32);
+
+struct Read {
+    Stamp stamp;
+    u32 pc, flags;
 };
 
 inline u16 launch_tag = 0;
 inline std::vector<Cell> split_cells;
+inline std::vector<Read> second_reads;
 
 struct Subject {  // what is accessed, for the report
     int region;
@@ -108,11 +116,27 @@ RL_HOT bool outdated(Stamp read, const Thread& t, bool shared_memory) {
 
 // The first and the latest reader are kept: any later writer is unordered with one of them, if with anybody.
 RL_HOT void note_read(Cell& c, const Thread& t, Stamp now, const Subject& s, bool shared_memory) {
-    const int slot = outdated(c.read[0], t, shared_memory) ? 0 : 1;
-    c.read[slot] = now;
-    c.read_flags[slot] = static_cast<u8>(s.flags);
-    c.read_pc[slot] = static_cast<u32>(s.pc);
-    if (slot == 0 && c.read[1] && outdated(c.read[1], t, shared_memory)) c.read[1] = 0;
+    if (outdated(c.read, t, shared_memory)) {
+        c.read = now;
+        c.read_flags = static_cast<u8>(s.flags);
+        c.read_pc = static_cast<u32>(s.pc);
+        if (c.more && outdated(second_reads[c.more].stamp, t, shared_memory)) second_reads[c.more].stamp = 0;
+        return;
+    }
+    if (!c.more) {
+        if (second_reads.empty()) second_reads.resize(1);
+        c.more = static_cast<u32>(second_reads.size());
+        second_reads.emplace_back();
+    }
+    second_reads[c.more] = {now, static_cast<u32>(s.pc), s.flags};
+}
+
+// A write by `t` against a read of the same bytes; true: they race, which is reported.
+RL_HOT bool races_with_read(const Thread& t, const Read& read, const Subject& s, u64 address, bool shared_memory) {
+    if (shared_memory && block_of(read.stamp) != this_block()) return false;
+    if (RL_LIKELY(!conflicts(t, read.stamp, s.flags, read.flags))) return false;
+    race(s, address, read.stamp, read.pc, "write-read race", false);
+    return true;
 }
 
 RL_HOT void check_cell(Cell& c, const Thread& t, Stamp now, const Subject& s, u64 address, bool shared_memory) {
@@ -125,23 +149,28 @@ RL_HOT void check_cell(Cell& c, const Thread& t, Stamp now, const Subject& s, u6
         note_read(c, t, now, s, shared_memory);
         return;
     }
-    for (int k = 0; k < 2; ++k) {
-        if (shared_memory && c.read[k] && block_of(c.read[k]) != this_block()) c.read[k] = 0;
-        if (!conflicts(t, c.read[k], s.flags, c.read_flags[k])) continue;
-        race(s, address, c.read[k], c.read_pc[k], "write-read race", false);
-        break;
-    }
+    if (!races_with_read(t, {c.read, c.read_pc, c.read_flags}, s, address, shared_memory) && c.more)
+        races_with_read(t, second_reads[c.more], s, address, shared_memory);
     c.write = now;
     c.write_flags = static_cast<u8>(s.flags);
     c.write_pc = static_cast<u32>(s.pc);
 }
 
 RL_COLD inline void split(Cell& c) {
-    if (split_cells.empty()) split_cells.resize(1);
-    Cell whole = c;
-    whole.split = 0;
-    c.split = static_cast<u32>(split_cells.size());
-    for (int k = 0; k < 4; ++k) split_cells.push_back(whole);
+    const u32 first = static_cast<u32>(split_cells.size());
+    for (int k = 0; k < 4; ++k) {
+        split_cells.push_back(c);
+        if (!c.more) continue;
+        split_cells.back().more = static_cast<u32>(second_reads.size());
+        second_reads.push_back(Read(second_reads[c.more]));
+    }
+    c.more = first;
+    c.write_flags = kSplit;
+}
+
+// The cell of one byte; null while its cell is whole.
+RL_HOT Cell* split_cell(const Cell& c, u64 offset) {
+    return c.write_flags & kSplit ? &split_cells[c.more + (offset & 3)] : nullptr;
 }
 
 // Bytes [offset, offset + size) of a buffer whose cells are `cells`.
@@ -154,12 +183,11 @@ RL_HOT void check_race(Cell* cells, u64 offset, const Thread& t, const Subject& 
             c.tag = launch_tag;
         }
         const u64 next = std::min<u64>((at | 3) + 1, end);
-        if (RL_LIKELY(next - at == 4 && !c.split)) {
+        if (RL_LIKELY(next - at == 4 && !(c.write_flags & kSplit))) {
             check_cell(c, t, now, s, address, shared_memory);
         } else {
-            if (!c.split) split(c);
-            const u32 base = c.split;
-            for (u64 k = at; k < next; ++k) check_cell(split_cells[base + (k & 3)], t, now, s, address, shared_memory);
+            if (!(c.write_flags & kSplit)) split(c);
+            for (u64 k = at; k < next; ++k) check_cell(*split_cell(c, k), t, now, s, address, shared_memory);
         }
         at = next;
     }

@@ -104,7 +104,10 @@ void run(const LaunchSpec& spec) {
         t.copies.clear();
         t.acquired.clear();
         t.fence.acquired.clear();
+        t.fence.set = false;
     }
+    block_fences.clear();
+    name_threads();
     forget_accesses();
     find_module(spec);
     Containment containment;
@@ -128,7 +131,15 @@ RL_API uint64_t rl_map(uint32_t slot) {
     Region& region = arena.regions[slot];
     if (!grow(region.map, region.size + 16)) return 0;
     region.state = reinterpret_cast<u8*>(region.map.low);
+    std::memset(region.state + region.size, 0, 16);
     return region.map.low;
+}
+
+// How many bytes of an open slot have been read and written.
+RL_API void rl_footprint(uint32_t slot, uint64_t* read, uint64_t* written) {
+    const Footprint found = footprint(arena.regions[slot]);
+    *read = found.read;
+    *written = found.written;
 }
 
 RL_API void rl_read_only(uint32_t slot) { arena.regions[slot].read_only = true; }
@@ -155,7 +166,7 @@ RL_API int rl_last_writer(uint32_t slot, uint64_t offset, uint64_t* block, uint3
     if (!region.shadow || offset >= region.size) return 0;
     const Cell* cell = &region.shadow[offset / 4];
     if (cell->tag != launch_tag) return 0;
-    if (cell->split) cell = &split_cells[cell->split + (offset & 3)];
+    if (const Cell* part = split_cell(*cell, offset)) cell = part;
     if (!cell->write) return 0;
     *block = block_of(cell->write) - 1;
     *thread = thread_of(cell->write);

@@ -10,11 +10,29 @@ constexpr u64 kIdleRounds = 20000;  // rounds in which every thread only polled
 inline std::vector<u32> thread_order;
 inline u32 cursor = 0;  // next thread of thread_order that has not started
 
+// One pass over the threads of the block: each that can run gets a turn.
+struct Pass {
+    u32 position = 0;
+    bool ran = false, advanced = false;  // advanced: some thread did more than poll
+};
+
+inline Pass pass;
+
 inline void finish_thread(Thread& t) {
     if (same_value.waiting) settle_same_value();
     t.status = Status::done;
     if (!t.copies.empty()) t.copies.clear();
     leave_warp(t);
+}
+
+inline Thread& begin_thread(Stack* stack) {
+    Thread& t = threads[thread_order[cursor++]];
+    t.stack = stack;
+    t.stack_low = stack->low;
+    t.status = Status::ready;
+    current = &t;
+    progress = progress + 1;
+    return t;
 }
 
 // The body of every fiber: start threads until none is left; a thread that waits keeps the fiber until it ends.
@@ -25,27 +43,42 @@ inline void fiber_body() {
             launch.spec->entry(launch.spec->arguments);
             finish_thread(*current);
             if (cursor == launch.threads || launch.abort) break;
-            Thread& next = threads[thread_order[cursor++]];
-            next.stack = stack;
-            next.stack_low = stack->low;
-            next.status = Status::ready;
-            current = &next;
-            progress = progress + 1;
+            begin_thread(stack);
         }
         free_stacks.push_back(stack);
-        switch_context(*stack, scheduler_context);
+        Stack* const next = next_turn();
+        switch_context(*stack, next ? *next : scheduler_context);
     }
 }
 
-inline void start_threads() {
-    while (cursor < launch.threads && !launch.abort) {
-        Thread& t = threads[thread_order[cursor++]];
-        t.stack = take_stack();
-        t.stack_low = t.stack->low;
-        t.status = Status::ready;
-        prepare(*t.stack, fiber_body);
-        resume(t);
+// The running thread, if any, has stopped: the stack of the one whose turn is next, which is now the running thread.
+// Null when the pass is over; the scheduler's is then the turn.
+inline Stack* next_turn() {
+    if (current) pass.advanced |= !(current->status == Status::ready && current->polling);
+    current = nullptr;
+    if (launch.abort) return nullptr;
+    if (cursor < launch.threads) {
+        Stack* const stack = take_stack();
+        pass.ran = true;
+        begin_thread(stack);
+        prepare(*stack, fiber_body);
+        return stack;
     }
+    while (pass.position < launch.threads) {
+        Thread& t = threads[thread_order[pass.position++]];
+        if (t.status != Status::ready) continue;
+        pass.ran = true;
+        t.polling = false;
+        current = &t;
+        progress = progress + 1;
+        return t.stack;
+    }
+    return nullptr;
+}
+
+inline void run_pass(u32 first) {
+    pass = {first};
+    if (Stack* const stack = next_turn()) switch_context(scheduler_context, *stack);
 }
 
 inline void set_order() {
@@ -61,31 +94,53 @@ inline void set_order() {
     }
 }
 
-inline void begin_block() {
+// What stays the same for all blocks of a launch.
+inline void name_threads() {
     const u32* extent = launch.spec->block;
-    launch.epoch = 0;
-    launch.block_acquired.clear();
-    block_fences.clear();
-    if (!sync_variables.empty()) forget_sync(true);
-    for (u32 w = 0; w < launch.warps; ++w) {
-        Warp& warp = warps[w];
-        warp.size = std::min(kWarp, launch.threads - w * kWarp);
-        warp.alive = warp.size == 32 ? ~0u : (1u << warp.size) - 1;
-        warp.pending.clear();
-        std::memset(warp.clocks, 0, sizeof warp.clocks);
-    }
     for (u32 i = 0; i < launch.threads; ++i) {
         Thread& t = threads[i];
         t.index = {i % extent[0], i / extent[0] % extent[1], i / (extent[0] * extent[1])};
         t.linear = i;
         t.warp = i / kWarp;
         t.lane = i % kWarp;
+    }
+    for (u32 w = 0; w < launch.warps; ++w) {
+        warps[w].size = std::min(kWarp, launch.threads - w * kWarp);
+        warps[w].ordered = true;
+    }
+}
+
+// What the block before has learnt of the order of accesses, if anything but barriers ordered any.
+inline void forget_order() {
+    launch.epoch = 0;
+    for (u32 w = 0; w < launch.warps; ++w) {
+        if (!warps[w].ordered) continue;
+        std::memset(warps[w].clocks, 0, sizeof warps[w].clocks);
+        warps[w].ordered = false;
+    }
+    if (!launch.fenced) return;
+    launch.block_acquired.clear();
+    block_fences.clear();
+    if (!sync_variables.empty()) forget_sync(true);
+    for (u32 i = 0; i < launch.threads; ++i) {
+        threads[i].fence.set = false;
+        threads[i].acquired.clear();
+    }
+}
+
+inline void begin_block() {
+    forget_order();
+    for (u32 w = 0; w < launch.warps; ++w) {
+        Warp& warp = warps[w];
+        warp.alive = warp.size == 32 ? ~0u : (1u << warp.size) - 1;
+        warp.pending.clear();
+    }
+    for (u32 i = 0; i < launch.threads; ++i) {
+        Thread& t = threads[i];
         t.status = Status::fresh;
         t.clock = 0;
         t.polling = false;
         t.commit_groups = 0;
-        t.fence.set = false;
-        if (!t.acquired.empty()) t.acquired.clear();
     }
     for (const Span& s : shared.spans) {
         std::memset(reinterpret_cast<void*>(shared.low + s.low), 0xFF, s.size);
@@ -210,23 +265,15 @@ RL_COLD inline void report_livelock() {
 
 inline void run_block() {
     begin_block();
-    start_threads();
+    run_pass(launch.threads);  // starts every thread, and gives none a second turn
     for (u64 idle = 0; !launch.abort && !finished();) {
-        bool ran = false, advanced = false;
-        for (u32 k = 0; k < launch.threads; ++k) {
-            Thread& t = threads[thread_order[k]];
-            if (t.status != Status::ready) continue;
-            ran = true;
-            t.polling = false;
-            resume(t);
-            if (launch.abort) return;
-            advanced |= !(t.status == Status::ready && t.polling);
-        }
-        if (!ran && !unblock()) {
+        run_pass(0);
+        if (launch.abort) return;
+        if (!pass.ran && !unblock()) {
             report_stuck();
             return;
         }
-        idle = advanced || !ran ? 0 : idle + 1;
+        idle = pass.advanced || !pass.ran ? 0 : idle + 1;
         if (idle > kIdleRounds) {
             report_livelock();
             return;

@@ -84,7 +84,9 @@ struct Thread {
     Dim index{};
     u32 linear = 0, warp = 0, lane = 0;
     Status status = Status::done;
+    bool polling = false;
     u16 clock = 0;
+    u32 commit_groups = 0;
     Site site;
     // barrier and collective operands
     Collective collective{};
@@ -94,10 +96,8 @@ struct Thread {
     bool reduce_signed = false;
     void* lane_data = nullptr;
     LanesFunction lanes_function = nullptr;
-    bool polling = false;
     Log log;
     std::vector<AsyncCopy> copies;
-    u32 commit_groups = 0;
     Fence fence;
     std::vector<Acquired> acquired;
 };
@@ -111,6 +111,7 @@ struct Pending {
 struct Warp {
     u32 alive = 0, size = 0;
     std::vector<Pending> pending;
+    bool ordered = false;  // some clock is not zero
     u16 clocks[kWarp][kWarp] = {};  // clocks[a][b]: accesses of lane b below it happened before lane a's next
 };
 
