@@ -110,7 +110,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul:naive_uncoalesced",
             ("f32",),
             tile=(32, 8, 1),
-            model=fragment_loads(1, 1),
+            model=fragment_loads(32, 1),
         ),
         Kernel(
             "cuda",
@@ -118,7 +118,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul:naive",
             ("f32",),
             tile=(8, 32, 1),
-            model=fragment_loads(1, 1),
+            model=fragment_loads(1, 32),
         ),
         Kernel(
             "cuda",
@@ -126,7 +126,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul:register_2x2",
             ("f32",),
             tile=(16, 64, 1),
-            model=fragment_loads(2, 2),
+            model=fragment_loads(2, 64),
         ),
         Kernel(
             "cuda",
@@ -134,7 +134,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul:shared_32",
             ("f32",),
             tile=(32, 32, 32),
-            model=fragment_loads(1, 1, 32, 32),
+            model=fragment_loads(1, 32, 32, 32),
         ),
         Kernel(
             "cuda",
@@ -142,7 +142,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul:shared_32_transposed",
             ("f32",),
             tile=(32, 32, 32),
-            model=fragment_loads(1, 1, 32, 32),
+            model=fragment_loads(1, 32, 32, 32),
         ),
         Kernel(
             "cuda",
@@ -150,7 +150,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul:shared_32_transposed_padded",
             ("f32",),
             tile=(32, 32, 32),
-            model=fragment_loads(1, 1, 32, 32),
+            model=fragment_loads(1, 32, 32, 32),
         ),
         Kernel(
             "cuda",
@@ -158,7 +158,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul:register_tiled",
             ("f32",),
             tile=(64, 64, 16),
-            model=fragment_loads(4, 4, 64, 64),
+            model=fragment_loads(8, 64, 64, 64),
         ),
         Kernel(
             "cuda",
@@ -166,7 +166,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul:vectorised",
             ("f32",),
             tile=(64, 64, 16),
-            model=fragment_loads(4, 4, 64, 64),
+            model=fragment_loads(8, 64, 64, 64),
         ),
         Kernel(
             "cuda",
@@ -174,7 +174,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul:double_buffered",
             ("f32",),
             tile=(64, 64, 16),
-            model=fragment_loads(4, 4, 64, 64),
+            model=fragment_loads(8, 64, 64, 64),
             best=True,
         ),
         Kernel("torch", "mm", "suite.peers.matmul:torch_mm", ("f32",), peer=True),
