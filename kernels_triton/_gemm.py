@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from pytest_roofline.launch import require
+from pytest_roofline.launch import GpuNeeded, require
 
 PACK = 16  # bytes of the widest access of one thread
 
@@ -36,6 +36,7 @@ def product(
     The rows and columns must exist. Elements past ``k`` are zeros and add nothing; ``WHOLE`` promises that there are
     none in any block.
     """
+    zero: tl.constexpr = 0.0 if sums.dtype.is_floating() else 0
     inner = tl.arange(0, BLOCK_K)
     at = first + inner.to(tl.int64)
     a = a_ptr + rows.to(tl.int64)[:, None] * a_row + at[None, :] * a_column
@@ -46,8 +47,8 @@ def product(
             a_tile = tl.load(a)
             b_tile = tl.load(b)
         else:
-            a_tile = tl.load(a, mask=inner[None, :] < k - start, other=0)
-            b_tile = tl.load(b, mask=inner[:, None] < k - start, other=0)
+            a_tile = tl.load(a, mask=inner[None, :] < k - start, other=zero)
+            b_tile = tl.load(b, mask=inner[:, None] < k - start, other=zero)
         sums = tl.dot(a_tile, b_tile, sums, input_precision=PRECISION, out_dtype=sums.dtype)
         a += step * a_column
         b += step * b_row
@@ -106,7 +107,7 @@ def sums_type(c: torch.Tensor) -> tl.dtype:
 def persistent(
     a_desc, b_desc, c_desc, c_ptr, m, n, k, c_row, c_column,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
-    B_BY_COLUMNS: tl.constexpr, PARTS: tl.constexpr, SPECIALISE: tl.constexpr, FLATTEN: tl.constexpr,
+    B_BY_COLUMNS: tl.constexpr, PARTS: tl.constexpr, FLATTEN: tl.constexpr, SPECIALISE: tl.constexpr,
     SUMS: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """Tiles of c a grid apart. The tensor memory accelerator loads a and b, and fills with zeros what lies outside."""
@@ -118,13 +119,12 @@ def persistent(
         sums = tl.zeros((BLOCK_M, BLOCK_N), SUMS)
         for start in range(0, k, BLOCK_K):
             a_tile = a_desc.load([row * BLOCK_M, start])
-            if B_BY_COLUMNS:
-                b_tile = b_desc.load([column * BLOCK_N, start]).T
-            else:
-                b_tile = b_desc.load([start, column * BLOCK_N])
+            b_tile = (
+                b_desc.load([column * BLOCK_N, start]).T if B_BY_COLUMNS else b_desc.load([start, column * BLOCK_N])
+            )
             sums = tl.dot(a_tile, b_tile, sums, input_precision=PRECISION, out_dtype=SUMS)
         # In parts, so that less shared memory is needed on the way out and more is left for the operands.
-        width: tl.constexpr = BLOCK_N // 2
+        width: tl.constexpr = BLOCK_N // PARTS
         if PARTS == 2:
             left, right = tl.split(tl.permute(tl.reshape(sums, (BLOCK_M, 2, width)), (0, 2, 1)))
             put(left, row, column * 2, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, width)
@@ -157,10 +157,7 @@ def part(
     if DESCRIBED:
         for start in range(first, last, BLOCK_K):
             a_tile = a.load([row * BLOCK_M, start])
-            if B_BY_COLUMNS:
-                b_tile = b.load([column * BLOCK_N, start]).T
-            else:
-                b_tile = b.load([start, column * BLOCK_N])
+            b_tile = b.load([column * BLOCK_N, start]).T if B_BY_COLUMNS else b.load([start, column * BLOCK_N])
             sums = tl.dot(a_tile, b_tile, sums, input_precision="ieee")
     else:
         rows = row * BLOCK_M + tl.arange(0, BLOCK_M)
@@ -200,6 +197,29 @@ def operands(
     turned = b.stride(0) == 1
     right, blocks = (b.T, [block_n, block_k]) if turned else (b, [block_k, block_n])
     return TensorDescriptor.from_tensor(a, [block_m, block_k]), TensorDescriptor.from_tensor(right, blocks)
+
+
+def result_descriptor(c: torch.Tensor, block_m: int, block_n: int) -> TensorDescriptor | None:
+    """A descriptor of blocks of the result; ``None`` where its rows do not lie in packs."""
+    return TensorDescriptor.from_tensor(c, [block_m, block_n]) if _describable(c) else None
+
+
+def copies_tiles(tensor: torch.Tensor) -> bool:
+    """Whether the device has a tensor memory accelerator, as from Hopper on; elsewhere descriptors cost address
+    arithmetic. The interpreter does what it would do."""
+    return triton.knobs.runtime.interpret or _architecture() >= 90
+
+
+def require_formats(operand: torch.Tensor) -> None:
+    """Raise ``GpuNeeded`` for 8-bit floating point before Ada: Triton compiles it for no older device."""
+    if operand.dtype is torch.float8_e4m3fn and not triton.knobs.runtime.interpret and _architecture() < 89:
+        raise GpuNeeded("8-bit floating point needs a GPU of compute capability 8.9 or later")
+
+
+@functools.cache
+def _architecture() -> int:
+    """Compute capability, times ten, of what Triton compiles for."""
+    return int(triton.runtime.driver.active.get_current_target().arch)
 
 
 INTERPRETED = 4  # programs that the interpreter is thought to run at once: enough for several to share a tile

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import torch
 import triton
-from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kernels_triton import _gemm as gemm
 from kernels_triton.matmul_ragged import split_k as _split_k
@@ -35,8 +34,8 @@ class Tile(NamedTuple):
 
 
 def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
-    """k shared out in equal parts, as many as fill the device. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, k = gemm.extents(a, b, c)
+    """k in equal parts, as many as fill the device. Raises ``ValueError`` for shapes that do not multiply."""
+    m, n, _ = gemm.extents(a, b, c)
     if c.numel():
         sms, tile = gemm.multiprocessors(a), tile_of(m, n, a)
         parts = ceil_div(2 * sms, tile.count(m, n))
@@ -46,7 +45,7 @@ def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torc
 def stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
     """One program per SM, all with the same number of steps over k. Raises ``ValueError`` for shapes that do not
     multiply."""
-    m, n, k = gemm.extents(a, b, c)
+    m, n, _ = gemm.extents(a, b, c)
     if c.numel():
         sms, tile = gemm.multiprocessors(a), tile_of(m, n, a)
         whole = max(0, tile.count(m, n) // sms - 1) * sms
@@ -55,7 +54,7 @@ def stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: tor
 
 def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
     """Whichever fits the shape. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, k = gemm.extents(a, b, c)
+    m, n, _ = gemm.extents(a, b, c)
     if c.numel():
         sms, tile = gemm.multiprocessors(a), tile_of(m, n, a)
         # Fewer tiles than SMs: with equal parts all are busy. More: parts would cost a detour through memory for each

@@ -76,6 +76,11 @@ def hopper(variant: str, dtypes: tuple[str, ...], **options: int) -> Kernel:
     )
 
 
+def triton_tiles(num_stages: int) -> dict[str, int]:
+    """Options of the tiled Triton kernel."""
+    return {"block_m": 128, "block_n": 128, "block_k": 64, "group": 8, "num_warps": 8, "num_stages": num_stages}
+
+
 OPERATION = Operation(
     name="matmul_tensor",
     summary="c = a b on tensor cores",
@@ -150,19 +155,37 @@ OPERATION = Operation(
             rejects=automatic_rejects,
             best=True,
         ),
+        Kernel(
+            "triton",
+            "tiled",
+            "kernels_triton.matmul_tensor:tiled",
+            RUNG,
+            options=triton_tiles(num_stages=1),
+            tile=(32, 32, 64),
+            model=gemm.panel_loads(128, 128),
+        ),
+        Kernel(
+            "triton",
+            "pipelined",
+            "kernels_triton.matmul_tensor:tiled",
+            RUNG,
+            options=triton_tiles(num_stages=4),
+            tile=(32, 32, 64),
+            model=gemm.panel_loads(128, 128),
+        ),
+        Kernel("triton", "tuned", "kernels_triton.matmul_tensor:tuned", DTYPES, tile=(32, 32, 64)),
+        Kernel("triton", "persistent", "kernels_triton.matmul_tensor:persistent", DTYPES, tile=(32, 32, 64), best=True),
         Kernel("torch", "mm", "suite.peers.matmul_tensor:torch_mm", DTYPES, rejects=peer_rejects, peer=True),
     ),
     # What a kernel adds outside the tensor core: nothing, unless it says so.
     depth=lambda dims: 1,
     absent={
         ("triton", "mma_simple"): "tl.dot brings its operands through shared memory itself",
-        ("triton", "tiled"): "Triton lays out and swizzles shared memory itself",
-        ("triton", "pipelined"): "num_stages of every Triton kernel is this rung",
+        ("cuda", "persistent"): "called wgmma_persistent, which takes wgmma's operands only; automatic takes all",
         ("triton", "wgmma"): "on this GPU every tl.dot becomes wgmma, fed by cp.async",
         ("triton", "wgmma_specialised"): "warp_specialize is a choice of the compiler's, taken in the variants there",
         ("triton", "wgmma_persistent"): "the persistent variants there read through tensor descriptors",
         ("triton", "wgmma_cluster"): "Triton has no multicast",
         ("triton", "automatic"): "the same Triton source compiles to the instructions of either generation",
-        ("triton", "tuned"): "warps, registers and epilogue are the compiler's",
     },
 )
