@@ -35,7 +35,7 @@ class Tile(NamedTuple):
 
 def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
     """k in equal parts, as many as fill the device. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, _ = gemm.extents(a, b, c)
+    m, n, k = gemm.extents(a, b, c)
     if c.numel():
         sms, tile = gemm.multiprocessors(a), tile_of(m, n, a)
         parts = ceil_div(2 * sms, tile.count(m, n))
