@@ -150,7 +150,7 @@ def _conflicts(figures: Mapping[str, Figure]) -> _Judged:
         return _Judged(missing=missing)
     conflicts, passes = (figures[name].value for name in names)
     share = conflicts / passes if passes else 0.0
-    note = f"{100 * share:.0f} % of all passes of shared memory" if share else ""
+    note = f"{100 * share:.0f} % of the passes of shared memory are lost to them" if share else ""
     return _Judged(share if 100 * share >= CONFLICTS else 0.0, names, note=note)
 
 

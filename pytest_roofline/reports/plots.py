@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_roofline.cache import write_atomically
+from pytest_roofline.reports import ReportUnavailableError
 from pytest_roofline.reports.series import Series
 from pytest_roofline.runs.record import CaseRecord, RunRecord
 
@@ -130,7 +131,12 @@ def history(series: Series, case: str) -> Figure:
 @contextmanager
 def _drawing(width: float, height: float) -> Iterator[tuple[Figure, Axes]]:
     """A figure that touches neither a display nor what else in the process draws with Matplotlib."""
-    import matplotlib as mpl
+    try:
+        import matplotlib as mpl
+    except ModuleNotFoundError as error:
+        raise ReportUnavailableError(
+            "plots need Matplotlib: pip install 'pytest-roofline[report]' brings it"
+        ) from error
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

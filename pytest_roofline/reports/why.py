@@ -52,6 +52,5 @@ def _counted(findings: Sequence[Finding]) -> str:
 
 
 def _told(finding: Finding) -> str:
-    figures = ", ".join(str(figure) for figure in finding.figures[:3])
-    note = f"; {finding.note}" if finding.note else ""
-    return f"{_RULES[finding.claim].meaning} ({figures}{note})"
+    figures = finding.note or ", ".join(str(figure) for figure in finding.figures[:3])
+    return f"{_RULES[finding.claim].meaning} ({figures})"

@@ -24,6 +24,12 @@ def test_the_strongest_finding_speaks_with_its_figures():
     assert told == "Several lanes of a warp hit different addresses of one bank (passes lost to bank conflicts: 97 %)."
 
 
+def test_a_note_stands_for_its_figures():
+    """A share says more than the two counts behind it."""
+    told = why.sentence(SLOW, [replace(finding("diag-4", 0.9), note="94 % of the passes are lost to them")])
+    assert told == "Several lanes of a warp hit different addresses of one bank (94 % of the passes are lost to them)."
+
+
 def test_being_memory_bound_is_told_last():
     """A place on the roofline is no fault: anything else explains more."""
     assert [f.claim for f in why.ranked([finding("diag-2", 1.0), finding("diag-3", 0.1)])] == ["diag-3", "diag-2"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 
+from pytest_roofline.reports import ReportUnavailableError
 from pytest_roofline.reports.html.payload import payload, script
 from pytest_roofline.reports.series import Series
 from pytest_roofline.runs.record import RunRecord
@@ -25,10 +26,6 @@ SCRIPTS = (
     "app.js",
 )
 """In the order in which they build on each other."""
-
-
-class ReportUnavailableError(RuntimeError):
-    """A package that the report needs is not installed; the message says how to get it."""
 
 
 def render(run: RunRecord, history: Series | None = None, title: str = "") -> str:

@@ -22,7 +22,8 @@ const asBandwidth = (rate) => scaled(rate, "B/s", LARGE);
 const asOperations = (rate, unit = "op/s") => scaled(rate, unit, LARGE);
 const asCount = (n) => (known(n) ? (n < 1e5 ? digits(n, 6) : scaled(n, "", LARGE).trim()) : DASH);
 const asIntensity = (i) => (i === Infinity ? "∞" : known(i) ? digits(i) + " op/B" : DASH);
-const asChange = (ratio) => (known(ratio) ? (ratio >= 1 ? "+" : "−") + digits(Math.abs(100 * (ratio - 1)), 2) + " %" : DASH);
+const asPercent = (percent) => (percent >= 10 ? percent.toFixed(0) : percent.toFixed(1));
+const asChange = (ratio) => (known(ratio) ? (ratio >= 1 ? "+" : "−") + asPercent(Math.abs(100 * (ratio - 1))) + " %" : DASH);
 const asDate = (iso) => (iso ? iso.slice(0, 16).replace("T", " ") : DASH);
 
 function asShare(fraction) {

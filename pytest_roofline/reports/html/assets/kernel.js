@@ -38,6 +38,7 @@ function whereItLies(c) {
   const roofs = roofsOf(c.level, []).memory;
   return [h("p", { class: "muted" }, "No arithmetic, so no intensity: bytes per second against the roof."),
     dotPlot(others, { value: (o) => o.bytes_rate, top: Math.max(...others.map((o) => o.bytes_rate), ...roofs.map((r) => r[2])), show: asBandwidth, width: 760,
+      lane: (o) => `${o.backend} ${o.variant.replaceAll("_", " ")}`, link: (_, [o]) => o.href,
       lines: roofs.map((r) => [r[2], `${asBandwidth(r[2])} ${r[3]}`]) }), legend(others)];
 }
 

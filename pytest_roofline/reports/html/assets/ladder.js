@@ -2,11 +2,11 @@
 const LANE = 26;
 
 // One lane per operation, each case a dot; the lane's name leads to the operation's ladder.
-function dotPlot(list, { value, top, show, lines = [], width = 1120 }) {
-  const names = [...new Set(list.map((c) => c.operation))];
-  const best = new Map(names.map((n) => [n, Math.max(...list.filter((c) => c.operation === n && !c.peer).map(value), 0)]));
+function dotPlot(list, { value, top, show, lines = [], width = 1120, lane = (c) => c.operation, link = (name) => "#/kernels/" + encodeURIComponent(name) }) {
+  const names = [...new Set(list.map(lane))];
+  const best = new Map(names.map((n) => [n, Math.max(...list.filter((c) => lane(c) === n && !c.peer).map(value), 0)]));
   names.sort((a, b) => best.get(b) - best.get(a));
-  const left = 150, right = 40, head = 14 + 15 * lines.length, height = head + names.length * LANE + 22;
+  const left = 180, right = 40, head = 14 + 15 * lines.length, height = head + names.length * LANE + 22;
   const X = (v) => left + (v / top) * (width - left - right);
   const svg = s("svg", { class: "plot dots", viewBox: `0 0 ${width} ${height}`, role: "group",
     "aria-label": `${names.length} operations, a mark for every kernel` });
@@ -20,10 +20,10 @@ function dotPlot(list, { value, top, show, lines = [], width = 1120 }) {
     s("text", { class: "label", x: X(v) - 5, y: 13 + 15 * i, "text-anchor": "end" }, name))));
   names.forEach((name, row) => {
     const y = head + row * LANE + LANE / 2;
-    const mine = list.filter((c) => c.operation === name).sort((a, b) => isMain.has(a) - isMain.has(b) || value(a) - value(b));
+    const mine = list.filter((c) => lane(c) === name).sort((a, b) => isMain.has(a) - isMain.has(b) || value(a) - value(b));
     svg.append(s("line", { class: "lane", x1: left, x2: X(Math.max(best.get(name), 0)), y1: y, y2: y }));
-    svg.append(s("a", { href: "#/kernels/" + encodeURIComponent(name) }, s("text", { class: "name", x: left - 12, y: y + 4, "text-anchor": "end" },
-      name.length > 20 ? name.slice(0, 19) + "…" : name, s("title", null, name))));
+    svg.append(s("a", { href: link(name, mine) }, s("text", { class: "name", x: left - 12, y: y + 4, "text-anchor": "end" },
+      name.length > 24 ? name.slice(0, 23) + "…" : name, s("title", null, name))));
     const group = s("g", { role: "group", "aria-label": name });
     const dots = mine.map((c) => {
       const dot = s("a", { href: c.href, class: isMain.has(c) ? "" : "minor", "aria-label": caseLines(c).join(", ") },

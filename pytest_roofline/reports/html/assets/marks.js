@@ -38,7 +38,7 @@ function legend(list) {
     { cuda: "CUDA C++", triton: "Triton", peer: "library routine", other: "other" }[family(c)])));
 }
 
-const caseLink = (c, words) => h("a", { href: c.href }, words || mono(c.id));
+const caseLink = (c, words) => h("a", { href: c.href, title: c.id }, words || mono(c.id));
 const shortName = (c) => c.id.slice(c.operation.length + 1);
 
 function caseLines(c) {
