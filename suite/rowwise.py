@@ -12,7 +12,8 @@ from pytest_roofline.ids import Shape
 DTYPES = ("f32", "f16", "bf16")
 UNFUSED = ("f32",)  # what the rung shows, the row read once more per kernel, does not depend on the format
 TILE = (2, 64)  # what is drawn stays small: a few rows, of one warp, of one and of several words per lane
-UNFUSED_THREADS, LOOPED_THREADS = 256, 512
+UNFUSED_THREADS, LOOPED_THREADS = 256, 512  # the latter for long rows
+LOOPED_SHARE = 64  # elements of a thread, at most, where fewer threads do: eight words of eight
 TREE = 10  # levels over the 1024 threads that a block has at most
 
 # Rows of a warp, of a block, longer than registers hold; rows of single elements; empty in either extent.
@@ -60,7 +61,7 @@ def fused_depth(dims: tuple[int, ...]) -> int:
 def looped_depth(dims: tuple[int, ...]) -> int:
     """Each 16-byte word of a thread adds its elements, and costs one rescaling: an exponential of at most 2 units in
     the last place (4 u), a product and a sum (Welford's update of the moments: no more). Then a rescaled tree."""
-    return 6 * (-(-dims[1] // LOOPED_THREADS)) + 8 + TREE + 6
+    return 6 * max(min(dims[1], LOOPED_SHARE), -(-dims[1] // LOOPED_THREADS)) + 8 + TREE + 6
 
 
 def triton_depth(dims: tuple[int, ...]) -> int:

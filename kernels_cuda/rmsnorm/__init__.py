@@ -10,7 +10,7 @@ import torch
 from kernels_cuda import _rowwise as rowwise
 from pytest_roofline.launch import Source, c_type
 
-LOOPED_THREADS = 512
+LOOPED_WORDS = 4  # of a thread
 UNFUSED_THREADS = 256
 
 _HERE = Path(__file__).parent
@@ -62,5 +62,6 @@ def fused_looped(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps:
     if not x.numel():
         return
     width = rowwise.width(columns, x, y, weight)
-    function = FUSED_LOOPED.function(f"rmsnorm_fused_looped<{c_type(x)}, {width}, {LOOPED_THREADS}>")
-    function((rows,), (LOOPED_THREADS,), (x, weight, y, columns, x.stride(0), y.stride(0), eps))
+    threads = rowwise.looped_threads(columns // width, LOOPED_WORDS)
+    function = FUSED_LOOPED.function(f"rmsnorm_fused_looped<{c_type(x)}, {width}, {threads}>")
+    function((rows,), (threads,), (x, weight, y, columns, x.stride(0), y.stride(0), eps))

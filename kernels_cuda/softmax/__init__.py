@@ -9,7 +9,7 @@ import torch
 from kernels_cuda import _rowwise as rowwise
 from pytest_roofline.launch import Source, c_type, ceil_div
 
-LOOPED_THREADS = 512
+LOOPED_WORDS = 4  # of a thread
 UNFUSED_THREADS = 256
 LONG_THREADS = 1024
 # Words per thread of a long row, and how many of them stay in registers and in shared memory: on an H200, to read a
@@ -77,5 +77,6 @@ def fused_looped(x: torch.Tensor, y: torch.Tensor) -> None:
     if not x.numel():
         return
     width = rowwise.width(columns, x, y)
-    function = FUSED_LOOPED.function(f"softmax_fused_looped<{c_type(x)}, {width}, {LOOPED_THREADS}>")
-    function((rows,), (LOOPED_THREADS,), (x, y, columns, x.stride(0), y.stride(0)))
+    threads = rowwise.looped_threads(columns // width, LOOPED_WORDS)
+    function = FUSED_LOOPED.function(f"softmax_fused_looped<{c_type(x)}, {width}, {threads}>")
+    function((rows,), (threads,), (x, y, columns, x.stride(0), y.stride(0)))
