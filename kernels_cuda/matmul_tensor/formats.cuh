@@ -18,55 +18,46 @@ struct Format;
 template <>
 struct Format<__half> {
     using Accumulator = float;
-    using Result = __half;
     static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
         roofline::mma_m16n8k16_f16(d, a, b, d);
     }
-    static __device__ __half result(float x) { return __float2half(x); }
 };
 
 template <>
 struct Format<__nv_bfloat16> {
     using Accumulator = float;
-    using Result = __nv_bfloat16;
     static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
         roofline::mma_m16n8k16_bf16(d, a, b, d);
     }
-    static __device__ __nv_bfloat16 result(float x) { return __float2bfloat16(x); }
 };
 
 // The instruction ignores the low 13 bits of each word.
 template <>
 struct Format<float> {
     using Accumulator = float;
-    using Result = float;
     static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
         roofline::mma_m16n8k8_tf32(d, a, b, d);
     }
-    static __device__ float result(float x) { return x; }
 };
 
 template <>
 struct Format<signed char> {
     using Accumulator = int;
-    using Result = int;
     static __device__ void multiply(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
         roofline::mma_m16n8k32_s8(d, a, b, d);
     }
-    static __device__ int result(int x) { return x; }
 };
 
-// Two neighbouring results in one store.
-template <typename T, typename Accumulator>
-__device__ void store_pair(typename Format<T>::Result* to, Accumulator first, Accumulator second) {
-    typename Format<T>::Result pair[2] = {Format<T>::result(first), Format<T>::result(second)};
-    if constexpr (sizeof(pair) == sizeof(unsigned)) {
-        unsigned word;
-        memcpy(&word, pair, sizeof(word));
-        *reinterpret_cast<unsigned*>(to) = word;
-    } else {
-        uint2 words;
-        memcpy(&words, pair, sizeof(words));
-        *reinterpret_cast<uint2*>(to) = words;
-    }
+// A sum as it is stored.
+template <typename Result, typename Accumulator>
+__device__ Result rounded(Accumulator x) {
+    return x;
+}
+template <>
+__device__ __half rounded(float x) {
+    return __float2half(x);
+}
+template <>
+__device__ __nv_bfloat16 rounded(float x) {
+    return __float2bfloat16(x);
 }

@@ -49,7 +49,7 @@ matmul_tensor_mma_simple(const T* __restrict__ a, const T* __restrict__ b, Resul
     for (int r = 0; r < 4; ++r) {
         const long long i = row + 8 * (r / 2), j = first_column + lane % 4 * 2 + r % 2;
         if (i < m && j < n) {
-            c[i * c_row + j * c_column] = Format<T>::result(sum[r]);
+            c[i * c_row + j * c_column] = rounded<Result>(sum[r]);
         }
     }
 }

@@ -29,9 +29,24 @@ __device__ void store_direct(const Sums<Tile>& sums, const Results<T>& c, long l
         for (int j = 0; j < Tile::WARP_COLUMNS / 8; ++j) {
 #pragma unroll
             for (int r = 0; r < 4; ++r) {
-                c.store(row + 16 * i + r / 2 * 8, column + 8 * j + r % 2, Format<typename Tile::T>::result(sums.x[i][j][r]));
+                c.store(row + 16 * i + r / 2 * 8, column + 8 * j + r % 2, rounded<T>(sums.x[i][j][r]));
             }
         }
+    }
+}
+
+// Two neighbours in one store.
+template <typename T>
+__device__ void store_pair(T* to, T first, T second) {
+    const T pair[2] = {first, second};
+    if constexpr (sizeof(T) == 2) {
+        unsigned word;
+        memcpy(&word, pair, sizeof(word));
+        *reinterpret_cast<unsigned*>(to) = word;
+    } else {
+        uint2 words;
+        memcpy(&words, pair, sizeof(words));
+        *reinterpret_cast<uint2*>(to) = words;
     }
 }
 
@@ -62,7 +77,7 @@ __device__ void store_staged(const Sums<Tile>& sums, const Results<T>& c, long l
 #pragma unroll
             for (int r = 0; r < 4; r += 2) {
                 T* pair = reinterpret_cast<T*>(stage + (lane / 4 + r / 2 * 8) * Stage::PITCH) + 8 * j + lane % 4 * 2;
-                store_pair<typename Tile::T>(pair, sums.x[i][j][r], sums.x[i][j][r + 1]);
+                store_pair(pair, rounded<T>(sums.x[i][j][r]), rounded<T>(sums.x[i][j][r + 1]));
             }
         }
         __syncwarp();

@@ -16,6 +16,18 @@ struct Tiling {
     static constexpr int A_BYTES = ROWS * LINE_BYTES, STAGE_BYTES = A_BYTES + COLUMNS * LINE_BYTES;
 };
 
+// The first row and column of a tile of c: `group` rows of tiles are walked column by column, so that blocks that run at
+// the same time share rows of a and columns of b.
+template <class Tile>
+__device__ void place(long long& row, long long& column, long long tile, int m, int n, int group) {
+    const int down = (m - 1) / Tile::ROWS + 1, across = (n - 1) / Tile::COLUMNS + 1;
+    const int first = static_cast<int>(tile / (static_cast<long long>(group) * across)) * group;
+    const int height = min(group, down - first);
+    const int within = static_cast<int>(tile - static_cast<long long>(first) * across);
+    row = static_cast<long long>(first + within % height) * Tile::ROWS;
+    column = static_cast<long long>(within / height) * Tile::COLUMNS;
+}
+
 // Registers of 16 rows of a for one instruction.
 template <int LINE_BYTES>
 __device__ void fragment_of_a(unsigned (&r)[4], const unsigned char* tile, int line, int step) {

@@ -7,15 +7,6 @@
 #include "pipeline.cuh"
 #include "results.cuh"
 
-// The tile of a block: GROUP rows of tiles are walked column by column.
-__device__ void place(long long& row, long long& column, int down, int across, int group) {
-    const int first = static_cast<int>(blockIdx.x / (static_cast<long long>(group) * across)) * group;
-    const int height = min(group, down - first);
-    const int within = static_cast<int>(blockIdx.x - static_cast<long long>(first) * across);
-    row = first + within % height;
-    column = within / height;
-}
-
 template <typename T, typename Result, int ROWS, int COLUMNS, int WARP_ROWS, int WARP_COLUMNS, int LINE_BYTES, int STAGES,
           Access A_ACCESS, Access B_ACCESS>
 __global__ void __launch_bounds__(ROWS * COLUMNS / WARP_ROWS / WARP_COLUMNS * 32)
@@ -25,9 +16,7 @@ matmul_tensor_tuned(const T* __restrict__ a, const T* __restrict__ b, Result* __
     using Tile = Tiling<T, ROWS, COLUMNS, WARP_ROWS, WARP_COLUMNS, LINE_BYTES>;
     extern __shared__ __align__(128) unsigned char shared[];
     long long row, column;
-    place(row, column, (m - 1) / ROWS + 1, (n - 1) / COLUMNS + 1, group);
-    row *= ROWS;
-    column *= COLUMNS;
+    place<Tile>(row, column, blockIdx.x, m, n, group);
 
     Sums<Tile> sums;
     const Operand<T> a_lines{a, a_row, a_column, m, k}, b_lines{b, b_column, b_row, n, k};

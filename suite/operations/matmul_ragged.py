@@ -14,6 +14,7 @@ from pytest_roofline.ids import Shape
 from suite import gemm
 
 DTYPES = ("f16_f32", "f32")
+TENSOR = ("f16_f32",)  # in CUDA C++ these variants are on the tensor cores only
 WORKSPACE = 1 << 23  # f32 elements, 32 MiB: what cuBLAS takes for itself on Hopper (cublasSetWorkspace)
 PARTS = 256  # into which k is split at most
 
@@ -126,12 +127,32 @@ OPERATION = Operation(
             workspace=workspace,
             best=True,
         ),
+        Kernel(
+            "cuda",
+            "split_k",
+            "kernels_cuda.matmul_ragged:split_k",
+            TENSOR,
+            tile=(16, 128, 64),
+            workspace=workspace,
+        ),
+        Kernel(
+            "cuda",
+            "stream_k",
+            "kernels_cuda.matmul_ragged:stream_k",
+            TENSOR,
+            tile=(16, 128, 64),
+            workspace=workspace,
+        ),
+        Kernel(
+            "cuda",
+            "chosen",
+            "kernels_cuda.matmul_ragged:chosen",
+            TENSOR,
+            tile=(16, 128, 64),
+            workspace=workspace,
+            best=True,
+        ),
         Kernel("torch", "mm", "suite.peers.matmul_ragged:torch_mm", DTYPES, peer=True),
     ),
     depth=gemm.depth,
-    absent={
-        ("cuda", "split_k"): "written in Triton only so far",
-        ("cuda", "stream_k"): "written in Triton only so far",
-        ("cuda", "chosen"): "written in Triton only so far",
-    },
 )

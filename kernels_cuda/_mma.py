@@ -1,0 +1,73 @@
+"""What launchers of products through mma.sync share: tilings, how operands are read, and what is checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from pytest_roofline.launch import misalignment, require
+
+CHUNK = 16  # bytes of the widest access
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """Results of a block and of a warp, bytes of a tile along k, tiles in shared memory."""
+
+    rows: int
+    columns: int
+    warp_rows: int
+    warp_columns: int
+    line_bytes: int
+    stages: int
+
+    @property
+    def threads(self) -> int:
+        return self.rows // self.warp_rows * (self.columns // self.warp_columns) * 32
+
+    @property
+    def shared_bytes(self) -> int:
+        return self.stages * (self.rows + self.columns) * self.line_bytes
+
+    @property
+    def elements(self) -> int:
+        return self.rows * self.columns
+
+    @property
+    def parameters(self) -> str:
+        """As the kernels' template arguments."""
+        warp = f"{self.warp_rows}, {self.warp_columns}"
+        return f"{self.rows}, {self.columns}, {warp}, {self.line_bytes}, {self.stages}"
+
+
+def extents(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[int, int, int]:
+    """m, n and k. Raises ``ValueError`` for shapes that do not multiply."""
+    (m, k), (_, n) = a.shape, b.shape
+    fits = b.shape == (k, n) and c.shape == (m, n)
+    require(fits, f"{tuple(a.shape)} times {tuple(b.shape)} is not {tuple(c.shape)}")
+    return m, n, k
+
+
+def arguments(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tensor | int, ...]:
+    """The matrices, m, n, k and all strides."""
+    return (a, b, c, a.shape[0], b.shape[1], a.shape[1], *a.stride(), *b.stride(), *c.stride())
+
+
+def access(a: torch.Tensor, b: torch.Tensor) -> str:
+    """How kernels read the operands, as template arguments: in pieces of 16 bytes, aligned or not, where they can.
+
+    Pieces of a row of b hold one k each, which only ldmatrix (16 bits) and 32-bit loads take apart.
+    """
+    by_columns = b.stride(0) == 1
+    in_pieces = a.stride(1) == 1 and (by_columns or (b.stride(1) == 1 and b.element_size() > 1))
+    if not in_pieces:
+        return "Access::SCATTERED, Access::SCATTERED"
+    how = "ALONG" if aligned(a) and aligned(b.T if by_columns else b) else "REALIGNED"
+    return f"Access::{how}_K, Access::{how}_{'K' if by_columns else 'LINES'}"
+
+
+def aligned(matrix: torch.Tensor) -> bool:
+    """Whether every row is dense and begins at a multiple of 16 bytes."""
+    row, column = matrix.stride()
+    return column == 1 and misalignment(matrix, CHUNK) == 0 and row * matrix.element_size() % CHUNK == 0
