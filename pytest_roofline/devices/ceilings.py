@@ -61,23 +61,28 @@ def save(ceilings: Ceilings, folder: Path | None = None) -> Path:
     return path
 
 
+def read(path: Path) -> Ceilings:
+    """The ceilings in a file. Raises :class:`CeilingsError` for one that cannot be read."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data.pop("schema") != SCHEMA:
+            raise ValueError("another schema")
+        return from_plain(Ceilings, data)
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        raise CeilingsError(
+            f"{path} is damaged ({error}): delete it or run with --roofline-ceilings=measure"
+        ) from error
+
+
 def load(environment: Environment, folder: Path | None = None) -> Ceilings | None:
     """The stored ceilings of this GPU under this driver; ``None`` if none were measured.
 
     Raises :class:`CeilingsError` for a file that cannot be read, or that another device or driver wrote.
     """
     path = path_for(environment.device, folder)
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if data.pop("schema") != SCHEMA:
-            raise ValueError("another schema")
-        stored = from_plain(Ceilings, data)
-    except FileNotFoundError:
+    if not path.exists():
         return None
-    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
-        raise CeilingsError(
-            f"{path} is damaged ({error}): delete it or run with --roofline-ceilings=measure"
-        ) from error
+    stored = read(path)
     for name in ("device", "driver"):
         here, there = getattr(environment, name), getattr(stored.environment, name)
         if here != there:

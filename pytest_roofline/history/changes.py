@@ -11,10 +11,11 @@ import itertools
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_roofline.history import require
 from pytest_roofline.history.queries import Point
+from pytest_roofline.reports.series import Series
 from pytest_roofline.statistics import MINIMAL
 
 SHORTEST = 3
@@ -46,20 +47,37 @@ def change_points(points: Sequence[Point]) -> list[ChangePoint]:
 
     Raises :class:`pytest_roofline.history.HistoryError` where ``ruptures`` is not installed.
     """
-    if len(points) < ENOUGH:
+    return [
+        ChangePoint(at, ratio, points[at - 1], points[at], _also(points[at - 1], points[at]))
+        for at, ratio in levels([point.value for point in points])
+    ]
+
+
+def levels(values: Sequence[float]) -> list[tuple[int, float]]:
+    """Where values in their order change their level: the index of its first value, and new over old level.
+
+    Changes smaller than :data:`pytest_roofline.statistics.MINIMAL` are none.
+    """
+    if len(values) < ENOUGH:
         return []
-    smallest = min((point.value for point in points if point.value > 0), default=1.0)
     # Counted figures may be zero: no conflicts, no spills.
-    logs = [math.log(point.value) if point.value > 0 else math.log(smallest) - 1 for point in points]
-    edges = [0, *_segments(logs), len(points)]
-    levels = [statistics.median(logs[a:b]) for a, b in itertools.pairwise(edges)]
-    found = []
-    for place, (old, new) in enumerate(itertools.pairwise(levels), start=1):
-        at = edges[place]
-        if abs(new - old) >= math.log1p(MINIMAL):
-            before, after = points[at - 1], points[at]
-            found.append(ChangePoint(at, math.exp(new - old), before, after, _also(before, after)))
-    return found
+    smallest = min((value for value in values if value > 0), default=1.0)
+    logs = [math.log(value) if value > 0 else math.log(smallest) - 1 for value in values]
+    edges = [0, *_segments(logs), len(logs)]
+    medians = [statistics.median(logs[a:b]) for a, b in itertools.pairwise(edges)]
+    steps = zip(edges[1:-1], itertools.pairwise(medians), strict=True)
+    return [(at, math.exp(new - old)) for at, (old, new) in steps if abs(new - old) >= math.log1p(MINIMAL)]
+
+
+def with_changes(series: Series) -> Series:
+    """The same with the change points of every case."""
+    found = {}
+    for case, values in series.seconds.items():
+        there = [place for place, value in enumerate(values) if value is not None]
+        steps = levels([value for value in values if value is not None])
+        if steps:
+            found[case] = tuple(there[at] for at, _ in steps)
+    return replace(series, changes=found)
 
 
 def noise(logs: Sequence[float]) -> float:

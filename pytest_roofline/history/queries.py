@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from pytest_roofline.runs.figures import NAMES as FIGURES
 from pytest_roofline.verdict import FAILING
 
 SECONDS = "seconds"
-_NEAR = 8  # cases named in a message
+_NEAR = 4  # cases named in a message
 
 
 @dataclass(frozen=True)
@@ -127,11 +128,9 @@ def _joined(group: Sequence[Point]) -> Point:
 
 def _unknown(store: Store, case: str, device: str | None) -> str:
     where = f" on {device}" if device else ""
-    alike = sorted({name for _, name, _ in cases(store, case.split("/")[0], device)})
-    if not alike:
-        return f"the history has no case {case}{where}"
-    more = f" and {len(alike) - _NEAR} more" if len(alike) > _NEAR else ""
-    return f"the history has no case {case}{where}; it has {', '.join(alike[:_NEAR])}{more}"
+    known = sorted({name for _, name, _ in cases(store, "", device)})
+    alike = difflib.get_close_matches(case, known, _NEAR, cutoff=0.8)
+    return f"the history has no case {case}{where}" + (f"; near it are {', '.join(alike)}" if alike else "")
 
 
 def table(store: Store, device: str, *, branch: str | None = None, limit: int = 200) -> Series:

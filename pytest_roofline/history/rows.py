@@ -182,7 +182,7 @@ def _of_benchmarks(data: Mapping[str, Any]) -> tuple[str, list[Row]]:
     ours = data.get("roofline_run")
     name = f"{ours}{TWIN}" if ours else f"pb-{_digest(data)}"
     commit, machine = data.get("commit_info") or {}, data.get("machine_info") or {}
-    shared = {
+    shared: dict[str, Any] = {
         "run": name,
         "started": _utc(str(data["datetime"])),
         "source": BENCHMARK,

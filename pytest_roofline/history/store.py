@@ -134,14 +134,15 @@ class Store:
         """One statement over all files in which every run occurs once."""
         twins = {run for run in contents.runs if run.endswith(TWIN) and run.removesuffix(TWIN) in contents.runs}
         seen: set[str] = set()
-        whole, parts = [], []
+        whole: list[tuple[str, frozenset[str]]] = []
+        parts: list[tuple[str, frozenset[str]]] = []
         for pack in sorted(contents.packs, key=lambda p: (-len(p.runs), p.name)):
             again = pack.runs & (seen | twins)
             seen |= pack.runs
             if again == pack.runs:
                 continue
             (parts if again else whole).append((pack.name, again))
-        whole += [(name, set()) for run, name in contents.loose.items() if run not in seen and run not in twins]
+        whole += [(name, frozenset()) for run, name in contents.loose.items() if run not in seen and run not in twins]
         selects = [f"SELECT * FROM {self._read([name for name, _ in whole])}"] if whole else []
         for name, again in parts:
             left_out = ", ".join(map(_text, sorted(again)))

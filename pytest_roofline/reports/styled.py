@@ -41,3 +41,11 @@ def of_severity(severity: str, word: str) -> str:
     if severity in (FAILED, WARNED):
         return BAD if severity == FAILED else DOUBTFUL
     return GOOD if word in ("same", "improvement") else PLAIN
+
+
+def cut(name: str, width: int) -> str:
+    """A long name without its middle, so that both ends stay readable."""
+    if len(name) <= width:
+        return name
+    half = (width - 2) // 2
+    return f"{name[: width - 2 - half]}..{name[-half:]}"

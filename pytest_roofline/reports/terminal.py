@@ -10,15 +10,27 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_roofline.reports import units
-from pytest_roofline.reports.ranking import FINE, distance, severity, word, worst_first
-from pytest_roofline.reports.styled import BAD, DOUBTFUL, FAINT, GOOD, HEAD, PLAIN, Line, Segment, line, of_severity
+from pytest_roofline.reports import counts_rows, units
+from pytest_roofline.reports.ranking import FAILED, FINE, distance, severity, word, worst_first
+from pytest_roofline.reports.styled import (
+    BAD,
+    DOUBTFUL,
+    FAINT,
+    GOOD,
+    HEAD,
+    PLAIN,
+    Line,
+    Segment,
+    cut,
+    line,
+    of_severity,
+)
 from pytest_roofline.reports.units import Unit
-from pytest_roofline.runs.record import CaseRecord, RunRecord
+from pytest_roofline.runs.record import COUNTED, CaseRecord, RunRecord
 from pytest_roofline.verdict import FIRM
 
 SHOWN = 4
-"""How many cases of an operation are listed without ``-v``, besides all that fail or warn."""
+"""How many cases of an operation are listed without ``-v``, unless more fail."""
 WIDTH = 80
 _BESIDE_NAME = 60  # columns of everything but the name
 _BAR = 4
@@ -48,8 +60,8 @@ def totals(run: RunRecord) -> Line:
 def section(run: RunRecord, *, verbose: bool = False, width: int = WIDTH, plain: bool = False) -> list[Line]:
     """A table per operation, the one with the worst case first; ``plain`` keeps to ASCII.
 
-    All that fails or warns is listed and explained; of the rest :data:`SHOWN`, the best kernels furthest from the
-    roof first, or all where ``verbose``.
+    All that fails is listed and explained. Where that are fewer than :data:`SHOWN`, warnings fill the rows, then the
+    best kernels furthest from the roof. ``verbose`` lists all.
     """
     by_operation: dict[str, list[CaseRecord]] = {}
     for case in worst_first(run.cases):
@@ -80,11 +92,14 @@ def _operation(
 ) -> list[Line]:
     shown = cases if verbose else _compact(cases)
     facts = run.operations.get(name)
-    lines = [line(Segment(_cut(f"{name}: {facts.summary}" if facts else name, width), HEAD))]
+    lines = [line(Segment(cut(f"{name}: {facts.summary}" if facts else name, width), HEAD))]
     by_problem: dict[tuple[str, str, str], list[CaseRecord]] = {}
     for case in shown:
         by_problem.setdefault(case.problem, []).append(case)
     for (_, dtype, shape), rows in by_problem.items():
+        if run.kind == COUNTED:
+            lines += counts_rows.table(f"{dtype} {shape}", rows, width - _BESIDE_NAME)
+            continue
         columns = _columns(rows, width - _BESIDE_NAME, plain)
         lines.append(_heading(f"{dtype} {shape}", columns))
         lines += [_row(case, run.peer_ratio(case), columns) for case in rows]
@@ -96,8 +111,8 @@ def _operation(
 
 
 def _compact(cases: Sequence[CaseRecord]) -> Sequence[CaseRecord]:
-    """The cases are sorted, so that all that fail or warn come first."""
-    return cases[: max(sum(severity(case) != FINE for case in cases), SHOWN)]
+    """The cases are sorted: failures first, then warnings."""
+    return cases[: max(sum(severity(case) == FAILED for case in cases), SHOWN)]
 
 
 def _columns(rows: Sequence[CaseRecord], name: int, plain: bool) -> _Columns:
@@ -110,11 +125,11 @@ def _columns(rows: Sequence[CaseRecord], name: int, plain: bool) -> _Columns:
 
 def _heading(problem: str, columns: _Columns) -> Line:
     head = f"{columns.time.name:>7} {columns.rate.name:>7} {'of bound':>9} {'peer':>5}  verdict"
-    return line(f"  {_cut(problem, columns.name + 2):{columns.name + 2}} ", Segment(head, FAINT))
+    return line(f"  {cut(problem, columns.name + 2):{columns.name + 2}} ", Segment(head, FAINT))
 
 
 def _row(case: CaseRecord, peer: float | None, columns: _Columns) -> Line:
-    name = _cut("/".join(case.id.split("/")[1:3]), columns.name)
+    name = cut("/".join(case.id.split("/")[1:3]), columns.name)
     rate = units.rate_of(case)
     rate_text = "-" if rate is None else columns.rate.number(rate[0], 3)
     fraction = distance(case)
@@ -150,11 +165,3 @@ def _sentence(case: CaseRecord) -> Line:
     said = case.detail.partition("\n")[0] if case.verdict is None else case.verdict.sentence
     style = of_severity(severity(case), word(case))
     return line("  ", Segment(word(case), style), f": {case.id}: {said}" if said else f": {case.id}")
-
-
-def _cut(name: str, width: int) -> str:
-    """A long name without its middle."""
-    if len(name) <= width:
-        return name
-    half = (width - 2) // 2
-    return f"{name[: width - 2 - half]}..{name[-half:]}"

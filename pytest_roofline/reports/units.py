@@ -39,10 +39,14 @@ def time(seconds: float) -> str:
 
 
 def rate_of(case: CaseRecord) -> tuple[float, Sequence[Unit]] | None:
-    """The rate of what limits the case: operations or bytes per second, and the units for it; ``None`` for a case that
-    was not timed or that moves nothing."""
+    """The rate of what the case is about, and the units for it; ``None`` for one not timed or that moves nothing.
+
+    That is arithmetic where a pipeline limits, or a memory level that its own traffic does not name: there bytes of
+    device memory would say nothing. Else it is the bytes of its traffic.
+    """
     bound = case.bounds.get("algorithm") or case.bounds.get("ceiling")
-    if bound is not None and bound.regime == "compute" and case.operations_per_second is not None:
+    elsewhere = bound is not None and bound.by not in {traffic.level for traffic in case.traffic}
+    if elsewhere and case.operations_per_second:
         return case.operations_per_second, OPERATIONS
     return (case.bytes_per_second, BANDWIDTHS) if case.bytes_per_second else None
 

@@ -68,7 +68,8 @@ class Beside:
             for compiler, kernels in sorted(block.compiled.items())
             if key in kernels
         ]
-        return CountedFigures(block.arch, name, counts.to_plain(entry.counts, places=False), tuple(compiled))
+        plain = counts.to_plain(entry.counts, places=False)
+        return CountedFigures(block.arch, name, plain, tuple(compiled), "", entry.kernels, entry.calls)
 
     def _of(self, device: str, case: Case) -> Baseline:
         key = (device, case.operation.name)
@@ -91,7 +92,7 @@ def _alike(one: Shape, other: Shape) -> int:
 def timed(row: Row, evidence: Evidence, beside: Beside, record: DeviceRecord | None) -> CaseRecord:
     """The record of a timed case."""
     return CaseRecord(
-        **_problem(row.case),
+        **_problem(row.case, row.timing.code if row.timing else None),
         outcome=evidence.outcome.value,
         detail=evidence.detail,
         times=_times(row, row.timing, row.summary) if row.timing and row.summary else None,
@@ -119,6 +120,8 @@ def counted(row: CountedRow, beside: Beside, root: Path) -> CaseRecord:
         counts.to_plain(_placed(row.counts, root), places=True),
         tuple(_compiled(key, found.compiler, found) for key, found in row.code.kernels.items()),
         row.code.missing,
+        row.code.keys,
+        row.code.calls,
     )
     return CaseRecord(
         **_problem(row.case),
@@ -206,7 +209,7 @@ def ceilings(found: Ceilings | None) -> MeasuredCeilings | None:
     )
 
 
-def _problem(case: Case) -> dict[str, Any]:
+def _problem(case: Case, code: str | None = None) -> dict[str, Any]:
     """What every record of a case begins with: identity, kernel and work."""
     kernel, work = case.kernel, case.work
     bytes_moved, done = work.traffic.total, sum(work.operations.values())
@@ -219,6 +222,7 @@ def _problem(case: Case) -> dict[str, Any]:
             peer=kernel.peer,
             tile=tuple(kernel.tile),
             options={name: _simple(value) for name, value in kernel.options.items()},
+            code=code,
         ),
         "operations": {pipeline.value: number for pipeline, number in work.operations.items()},
         "traffic": (_moved(work.traffic),),

@@ -159,13 +159,17 @@ class Comparison:
 class CountedFigures:
     """Exact figures without a time: ``counts`` as :func:`pytest_roofline.counting.counts.from_plain` reads them, and
     what each launched kernel compiles to (``key``, ``compiler`` and the fields of
-    :func:`pytest_roofline.counting.compiled.resources.to_plain`). ``case`` is the counted case: a small shape."""
+    :func:`pytest_roofline.counting.compiled.resources.to_plain`). ``case`` is the counted case: a small shape.
+    ``launched`` are the keys of its kernels in the order of their launches, ``calls`` what the launcher asks torch for.
+    """
 
     arch: str
     case: str
     counts: Mapping[str, Any]
     kernels: tuple[Mapping[str, Any], ...] = ()
     missing: str = ""
+    launched: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

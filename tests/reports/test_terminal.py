@@ -64,16 +64,18 @@ def test_the_best_kernels_come_before_the_lower_rungs_of_their_ladder():
 
 
 def test_only_the_first_are_listed_without_v_but_all_that_fail():
-    """What was left out is counted by verdict."""
-    fine = [made_case(f"copy/cuda/v{k}/f32/8", 20e-6) for k in range(6)]
+    """What was left out is counted by verdict; warnings alone do not make a long list."""
+    fine = [made_case(f"copy/cuda/v{k}/f32/8", 20e-6, "unresolved" if k < 3 else "same") for k in range(6)]
     bad = [made_case(f"copy/cuda/bad{k}/f32/8", 20e-6, "regression") for k in range(7)]
     run = run_of(*fine, *bad)
     short, long = texts(terminal.section(run)), texts(terminal.section(run, verbose=True))
     assert sum("    cuda/" in x for x in short) == 7
-    assert "  and 6 same (-v lists them)" in short
+    assert "  and 3 unresolved, 3 same (-v lists them)" in short
     assert sum(x.startswith("  regression: copy/cuda/bad") for x in short) == 7
     assert sum("    cuda/" in x for x in long) == 13
-    assert sum(x.startswith("  same: ") for x in long) == 6
+    assert sum(x.startswith("  same: ") for x in long) == 3
+    doubtful = texts(terminal.section(run_of(*fine[:3], *fine[:3])))
+    assert sum("    cuda/" in x for x in doubtful) == terminal.SHOWN
 
 
 @pytest.mark.parametrize("kind", ["improvement", "below_floor", "unresolved", "environment"])
@@ -123,13 +125,17 @@ def test_short_kernels_overhead_and_provisional_verdicts_are_marked_and_explaine
 
 
 def test_compute_bound_cases_are_told_in_operations_per_second():
-    """Bytes would say nothing about them."""
+    """Bytes would say nothing about them, nor about a matrix product that shared memory limits."""
     case = made_case("copy/cuda/a/f32/8", 1e-3)
     limit = Bound(5e-4, "fp32", "compute")
     case = replace(case, operations_per_second=33.5e12, bounds={"algorithm": limit})
     (heading,) = [x for x in texts(terminal.section(run_of(case))) if "of bound" in x]
     assert "TFLOP/s" in heading
     assert any(" 33.5 " in x for x in texts(terminal.section(run_of(case))))
+    shared = replace(case, bounds={"algorithm": Bound(5e-4, "shared", "memory")})
+    assert any(" 33.5 " in x for x in texts(terminal.section(run_of(shared))))
+    moved = replace(shared, operations_per_second=0.0)
+    assert any("GB/s" in x for x in texts(terminal.section(run_of(moved))))
 
 
 def test_a_failed_check_is_listed_with_its_reason():

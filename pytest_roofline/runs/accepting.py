@@ -1,0 +1,173 @@
+"""From a run file to baselines and back: what a run would store, and stored results as a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pytest_roofline.baselines import Baseline, Counted, CountedCase, Run, campaign_id
+from pytest_roofline.counting import counts
+from pytest_roofline.counting.compiled import resources
+from pytest_roofline.evidence import Telemetry
+from pytest_roofline.ids import CaseId
+from pytest_roofline.runs.record import (
+    COUNTED,
+    TIMED,
+    Bracket,
+    CaseRecord,
+    CountedFigures,
+    Device,
+    KernelFacts,
+    RunRecord,
+    Times,
+)
+from pytest_roofline.verdict import Kind
+
+UNTRUSTED = frozenset({Kind.INVALID.value, Kind.IMPOSSIBLE.value})
+"""Verdicts whose times are never stored."""
+
+
+def baselines_of(run: RunRecord) -> list[Baseline]:
+    """What ``--roofline-update`` would have stored of a run, one per operation: its times without those that cannot be
+    trusted, or its counts. Raises ``ValueError`` for counts that are none."""
+    return _counted(run) if run.kind == COUNTED else _measured(run)
+
+
+def run_of_baselines(stored: Sequence[Baseline], name: str) -> RunRecord:
+    """Stored results as a run called ``name``: of each case its latest campaign, or its counts where no time is stored.
+
+    Work, bounds and peers stand in the operations, not in baselines, so they are not there. Raises ``ValueError`` for
+    baselines that hold neither.
+    """
+    timed = [_latest(case, runs) for baseline in stored for case, runs in sorted(baseline.measured.items())]
+    counted = [_figures(case, entry, block) for block in _blocks(stored) for case, entry in sorted(block.cases.items())]
+    if not timed and not counted:
+        raise ValueError(f"{name} holds neither times nor counts")
+    campaigns = {key: environment for baseline in stored for key, environment in baseline.campaigns.items()}
+    environment = campaigns[max(campaigns)] if timed else None
+    key = stored[0].device
+    return RunRecord(
+        id=name,
+        started=f"{max(campaigns)[:10]}T00:00:00+00:00" if timed else "1970-01-01T00:00:00+00:00",
+        kind=TIMED if timed else COUNTED,
+        device=Device(key, environment.device if environment else key),
+        version="",
+        environment=environment,
+        cases=tuple(timed or counted),
+    )
+
+
+def campaigns_of(run: RunRecord) -> str:
+    """The campaign that a timed run is filed under. Raises ``ValueError`` without its environment."""
+    if run.environment is None:
+        raise ValueError(f"the run {run.id} has no environment: nothing of it was timed")
+    return campaign_id(run.environment, run.started)
+
+
+def _measured(run: RunRecord) -> list[Baseline]:
+    campaign = campaigns_of(run)
+    assert run.environment is not None
+    found: dict[str, Baseline] = {}
+    for case in run.cases:
+        trusted = case.outcome == "ok" and (case.verdict is None or case.verdict.kind not in UNTRUSTED)
+        if case.times is None or not trusted:
+            continue
+        operation = case.problem[0]
+        baseline = found.setdefault(operation, Baseline(run.device.key, operation))
+        baseline.campaigns[campaign] = run.environment
+        baseline.measured[case.id] = {campaign: _run(case, case.times)}
+    return list(found.values())
+
+
+def _run(case: CaseRecord, times: Times) -> Run:
+    state, bracket = case.telemetry or Telemetry(), times.bracket
+    return Run(
+        log_mean=bracket.log_mean,
+        quantiles=bracket.quantiles,
+        count=bracket.count,
+        launches=bracket.launches,
+        copies=bracket.copies,
+        protocol=bracket.protocol,
+        gap=bracket.gap,
+        kernel=times.cupti,
+        host=times.host,
+        sm_clock_mhz=state.sm_clock_mhz,
+        memory_clock_mhz=state.memory_clock_mhz,
+        power_w=state.power_w,
+        temperature_c=state.temperature_c,
+        throttle_reasons=state.throttle_reasons,
+        code=case.kernel.code,
+        clock_mhz=state.clock_mhz,
+        launch_floor=bracket.launch_floor,
+    )
+
+
+def _counted(run: RunRecord) -> list[Baseline]:
+    found: dict[str, Baseline] = {}
+    for case in run.cases:
+        figures = case.counted
+        if case.outcome != "ok" or figures is None:
+            continue
+        operation = case.problem[0]
+        baseline = found.setdefault(operation, Baseline(run.device.key, operation, counted=Counted(figures.arch)))
+        assert baseline.counted is not None
+        entry = CountedCase(counts.from_plain(figures.counts), figures.launched, figures.calls)
+        baseline.counted.cases[case.id] = entry
+        for kernel in figures.kernels:
+            compiler, key = str(kernel["compiler"]), str(kernel["key"])
+            compiled = baseline.counted.compiled.setdefault(compiler, {})
+            compiled[key] = resources.from_plain(kernel, figures.arch, compiler)
+    return list(found.values())
+
+
+def _latest(case: str, runs: Mapping[str, Run]) -> CaseRecord:
+    run = runs[max(runs)]
+    summary = run.summary
+    bracket = Bracket(
+        seconds=summary.seconds,
+        log_mean=run.log_mean,
+        quantiles=run.quantiles,
+        count=run.count,
+        launches=run.launches,
+        copies=run.copies,
+        protocol=run.protocol,
+        tick=0.0,
+        launch_floor=run.launch_floor or 0.0,
+        gap=run.gap,
+    )
+    source = "bracket" if run.kernel is None else "cupti"
+    telemetry = Telemetry(
+        run.sm_clock_mhz,
+        run.memory_clock_mhz,
+        run.power_w,
+        run.temperature_c,
+        run.throttle_reasons,
+        run.clock_mhz,
+    )
+    return CaseRecord(
+        id=case,
+        dims=CaseId.parse(case).shape.dims,
+        kernel=KernelFacts(order=0, code=run.code),
+        times=Times(run.kernel or summary.seconds, source, bracket, run.kernel, run.host),
+        telemetry=telemetry,
+    )
+
+
+def _blocks(stored: Iterable[Baseline]) -> list[Counted]:
+    return [baseline.counted for baseline in stored if baseline.counted is not None]
+
+
+def _figures(case: str, entry: CountedCase, block: Counted) -> CaseRecord:
+    kernels: list[Mapping[str, Any]] = [
+        {"key": key, "compiler": compiler, **resources.to_plain(compiled[key])}
+        for key in dict.fromkeys(entry.kernels)
+        for compiler, compiled in sorted(block.compiled.items())
+        if key in compiled
+    ]
+    plain = counts.to_plain(entry.counts, places=False)
+    return CaseRecord(
+        id=case,
+        dims=CaseId.parse(case).shape.dims,
+        kernel=KernelFacts(order=0),
+        counted=CountedFigures(block.arch, case, plain, tuple(kernels), "", entry.kernels, entry.calls),
+    )

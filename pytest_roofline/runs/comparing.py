@@ -1,0 +1,164 @@
+"""A run held against other results: the verdicts that it would have got, had those been its baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_roofline.baselines import Baseline, Counted, Past, differences, past
+from pytest_roofline.counting import counts
+from pytest_roofline.counting.comparing import Difference, compare_code, compare_counts, worse
+from pytest_roofline.counting.compiled import resources
+from pytest_roofline.runs.accepting import UNTRUSTED
+from pytest_roofline.runs.building import comparison
+from pytest_roofline.runs.record import COUNTED, CaseRecord, CountedFigures, RunRecord
+from pytest_roofline.statistics import Summary
+from pytest_roofline.statistics.screen import Shift, compare_run, shift
+from pytest_roofline.verdict import Circumstances, Kind, Reason, Verdict, compare
+
+
+@dataclass(frozen=True)
+class Compared:
+    """``run`` is the newer run with the verdicts of this comparison in place of its own, ``missing`` are cases that
+    only the older results have. ``common`` cases were in both; ``notes`` tell what concerns all of them."""
+
+    run: RunRecord
+    common: frozenset[str]
+    missing: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def compared(self) -> int:
+        """How many of the newer cases were compared."""
+        return sum(case.id in self.common for case in self.run.cases)
+
+    def only(self, text: str) -> Compared:
+        """The cases whose id contains ``text``; what all cases have in common stays as it was found."""
+        cases = tuple(case for case in self.run.cases if text in case.id)
+        return replace(self, run=replace(self.run, cases=cases), missing=tuple(c for c in self.missing if text in c))
+
+
+class IncomparableError(ValueError):
+    """Two results that say nothing about each other; the message says why."""
+
+
+def against(run: RunRecord, stored: Sequence[Baseline]) -> Compared:
+    """Compare a run with stored results, or with those that another run would store.
+
+    Raises :class:`IncomparableError` for another device, and where one was timed and the other only counted.
+    """
+    others = sorted({baseline.device for baseline in stored} - {run.device.key})
+    if others:
+        raise IncomparableError(
+            f"the one is of {', '.join(others)}, the other of {run.device.key}: times and counts of different devices "
+            "are never compared as if they were the same"
+        )
+    return _counted(run, stored) if run.kind == COUNTED else _timed(run, stored)
+
+
+def _timed(run: RunRecord, stored: Sequence[Baseline]) -> Compared:
+    if run.environment is None:
+        raise IncomparableError(f"{run.id} says nothing of the environment of its times")
+    before = past(stored, run.environment)
+    if not before.runs:
+        raise IncomparableError("the older results hold no times, only counts: compare counts with counts")
+    current = {case.id: _summary(case) for case in run.cases if case.times is not None and not _untrusted(case)}
+    moved = shift(current, before.history)
+    cases = tuple(_time(case, current.get(case.id), before, moved) for case in run.cases)
+    notes = [f"another environment: {text}" for text in _environments(run, stored, before)]
+    if moved.remarkable:
+        notes.append(f"the whole run moved by {100 * moved.seen:+.1f} %, over {moved.cases} cases")
+    return _result(replace(run, cases=cases), set(before.runs), notes)
+
+
+def _time(case: CaseRecord, summary: Summary | None, before: Past, moved: Shift) -> CaseRecord:
+    if summary is None:
+        return case  # wrong, invalid or impossible: its own verdict says so
+    runs = before.runs.get(case.id, {})
+    if case.kernel.peer or not runs:
+        verdict = compare(None, 0)
+        if case.kernel.peer:
+            verdict = Verdict(Kind.INFORMATION, Reason.PEER, "a library routine is no kernel of this project")
+        return replace(case, verdict=comparison("baseline", verdict), comparisons=())
+    found = compare_run(case.id, summary, {name: r.summary for name, r in runs.items()}, before.history, moved)
+    code = case.kernel.code
+    around = Circumstances(before.differences.get(case.id, ()), code is not None and code == runs[max(runs)].code)
+    return replace(case, verdict=comparison("baseline", compare(found, len(runs), around)), comparisons=())
+
+
+def _summary(case: CaseRecord) -> Summary:
+    assert case.times is not None
+    bracket = case.times.bracket
+    limited = case.telemetry is not None and "SwPowerCap" in case.telemetry.throttle_reasons
+    return Summary(bracket.log_mean, bracket.quantiles, bracket.count, limited)
+
+
+def _untrusted(case: CaseRecord) -> bool:
+    return case.outcome != "ok" or (case.verdict is not None and case.verdict.kind in UNTRUSTED)
+
+
+def _environments(run: RunRecord, stored: Sequence[Baseline], before: Past) -> list[str]:
+    """What differs from every stored campaign, once, where no campaign is alike."""
+    assert run.environment is not None
+    if not before.differences:
+        return []
+    found = [differences(e, run.environment) for baseline in stored for e in baseline.campaigns.values()]
+    return list(dict.fromkeys("; ".join(one) for one in found if one))
+
+
+def _counted(run: RunRecord, stored: Sequence[Baseline]) -> Compared:
+    blocks = {baseline.operation: baseline.counted for baseline in stored if baseline.counted is not None}
+    known = {case for block in blocks.values() for case in block.cases}
+    if not known:
+        raise IncomparableError("the older results hold no counts, and the newer run timed nothing")
+    cases = tuple(_count(case, blocks.get(case.problem[0])) for case in run.cases)
+    notes = _compilers(run, blocks)
+    return _result(replace(run, cases=cases), known, notes)
+
+
+def _count(case: CaseRecord, block: Counted | None) -> CaseRecord:
+    if case.outcome != "ok" or case.counted is None:
+        return case
+    before = block.cases.get(case.id) if block is not None else None
+    if block is None or before is None:
+        verdict = Verdict(Kind.NEW, Reason.NO_BASELINE, "the older results have no counts of this case")
+    else:
+        found = compare_counts(before.counts, counts.from_plain(case.counted.counts))
+        verdict = _verdict([*found, *_code(case.counted, before.kernels, block)])
+    return replace(case, verdict=comparison("counts", verdict), comparisons=())
+
+
+def _code(figures: CountedFigures, before: Sequence[str], block: Counted) -> list[Difference]:
+    """Launch by launch, the code that the same compiler made."""
+    now = {
+        str(kernel["key"]): resources.from_plain(kernel, figures.arch, str(kernel["compiler"]))
+        for kernel in figures.kernels
+    }
+    found: list[Difference] = []
+    for old, new in dict.fromkeys(zip(before, figures.launched, strict=False)):
+        reference = block.compiled.get(now[new].compiler, {}).get(old) if new in now else None
+        if reference is not None:
+            found += [d for d in compare_code(reference, now[new]) if d not in found]
+    return found
+
+
+def _verdict(found: Sequence[Difference]) -> Verdict:
+    bad = worse(list(found))
+    told = "; ".join(f"{d.cause}: {d.sentence}" for d in (bad or found))
+    if bad:
+        return Verdict(Kind.REGRESSION, Reason.COSTS_MORE, told)
+    if found:
+        return Verdict(Kind.IMPROVEMENT, Reason.COSTS_LESS, told)
+    return Verdict(Kind.SAME, Reason.COUNTS_EQUAL, "all counts are the same")
+
+
+def _compilers(run: RunRecord, blocks: Mapping[str, Counted]) -> list[str]:
+    """Code of different compilers is not compared, and nobody must take that for equal."""
+    here = {str(kernel["compiler"]) for case in run.cases if case.counted for kernel in case.counted.kernels}
+    there = {compiler for block in blocks.values() for compiler in block.compiled}
+    return [f"code of {name} is not compared: the older results have none of it" for name in sorted(here - there)]
+
+
+def _result(run: RunRecord, known: set[str], notes: Sequence[str]) -> Compared:
+    mine = {case.id for case in run.cases}
+    return Compared(run, frozenset(mine & known), tuple(sorted(known - mine)), tuple(notes))
