@@ -1,11 +1,38 @@
 """c[m, n] = a[m, k] b[k, n] in f32 on the ordinary cores, for any strides."""
 
+from typing import NamedTuple
+
 import torch
 import triton
 import triton.language as tl
 
 from kernels_triton import _gemm as gemm
+from kernels_triton import _operands as operands
 from pytest_roofline.launch import ceil_div
+
+
+class Tile(NamedTuple):
+    """What a program computes at once, and how; ``weight`` is the time per result, relative to the others."""
+
+    block_m: int
+    block_n: int
+    block_k: int
+    num_warps: int
+    num_stages: int
+    weight: float = 1.0
+
+    def count(self, m: int, n: int) -> int:
+        """Tiles that cover m x n results."""
+        return ceil_div(m, self.block_m) * ceil_div(n, self.block_n)
+
+    def cost(self, m: int, n: int, sms: int) -> float:
+        """What the busiest SM has to do."""
+        return ceil_div(self.count(m, n), sms) * self.block_m * self.block_n * self.weight
+
+
+DESCRIBED = (Tile(128, 256, 32, 8, 3), Tile(128, 128, 16, 8, 3, 1.05), Tile(64, 64, 16, 4, 3, 1.2))
+POINTERS = (Tile(128, 128, 16, 8, 3), Tile(64, 64, 16, 4, 3, 1.2))
+GROUP = 8
 
 
 @triton.jit
@@ -31,19 +58,20 @@ def _matmul_naive(
 
 @triton.jit
 def _matmul_tiled(
-    a_ptr, b_ptr, c_ptr, m, n, k, a_row, a_column, b_row, b_column, c_row, c_column,
+    a, b, c_ptr, m, n, k, a_row, a_column, b_row, b_column, c_row, c_column,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
-    UNITS: tl.constexpr, WHOLE: tl.constexpr,
+    UNITS: tl.constexpr, WHOLE: tl.constexpr, DESCRIBED: tl.constexpr, B_BY_COLUMNS: tl.constexpr,
 ):  # fmt: skip
+    # "ieee" keeps f32 off the tensor cores. A thread gets 4 x 4 results, repeated over the tile.
     gemm.tiled(
-        a_ptr, b_ptr, c_ptr, m, n, k, a_row, a_column, b_row, b_column, c_row, c_column,
-        BLOCK_M, BLOCK_N, BLOCK_K, GROUP, UNITS, WHOLE, tl.float32, "ieee",
+        a, b, c_ptr, m, n, k, a_row, a_column, b_row, b_column, c_row, c_column,
+        BLOCK_M, BLOCK_N, BLOCK_K, GROUP, UNITS, WHOLE, DESCRIBED, B_BY_COLUMNS, tl.float32, "ieee",
     )  # fmt: skip
 
 
 def naive(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, block: int, num_warps: int) -> None:
     """One program per ``block`` x ``block`` results. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, k = gemm.extents(a, b, c)
+    m, n, k = operands.extents(a, b, c)
     if c.numel():
         grid = (ceil_div(m, block) * ceil_div(n, block),)
         _matmul_naive[grid](
@@ -67,11 +95,24 @@ def tiled(
 
     ``group`` rows of tiles are computed together. Raises ``ValueError`` for shapes that do not multiply.
     """
-    numbers, units = gemm.scaled(a, b, c)
-    m, n, k = gemm.extents(a, b, c)
+    _launch(a, b, c, Tile(block_m, block_n, block_k, num_warps, num_stages), group, described=False)
+
+
+def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """The tile that keeps the busiest SM least busy. Raises ``ValueError`` for shapes that do not multiply."""
+    sms = operands.multiprocessors(a)
+    described = operands.described(a, b)
+    tile = min(DESCRIBED if described else POINTERS, key=lambda tile: tile.cost(*c.shape, sms))
+    _launch(a, b, c, tile, GROUP, described=described)
+
+
+def _launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, tile: Tile, group: int, *, described: bool) -> None:
+    m, n, k = operands.extents(a, b, c)
     if c.numel():
-        grid = (ceil_div(m, block_m) * ceil_div(n, block_n),)
-        _matmul_tiled[grid](
-            a, b, c, *numbers, BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k, GROUP=group, UNITS=units,
-            WHOLE=k % block_k == 0, num_warps=num_warps, num_stages=num_stages,
+        numbers, units = operands.scaled(a, b, c)
+        left, right = operands.for_kernel(a, b, tile.block_m, tile.block_n, tile.block_k, described)
+        _matmul_tiled[(tile.count(m, n),)](
+            left, right, c, *numbers, BLOCK_M=tile.block_m, BLOCK_N=tile.block_n, BLOCK_K=tile.block_k, GROUP=group,
+            UNITS=units, WHOLE=k % tile.block_k == 0, DESCRIBED=described, B_BY_COLUMNS=b.stride(0) == 1,
+            num_warps=tile.num_warps, num_stages=tile.num_stages,
         )  # fmt: skip

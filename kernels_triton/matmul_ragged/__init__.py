@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 import triton
 
-from kernels_triton import _gemm as gemm
+from kernels_triton import _operands as operands
 from kernels_triton.matmul_ragged import split_k as _split_k
 from kernels_triton.matmul_ragged import stream_k as _stream_k
 from pytest_roofline.launch import ceil_div, require
@@ -35,28 +35,28 @@ class Tile(NamedTuple):
 
 def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
     """k in equal parts, as many as fill the device. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, k = gemm.extents(a, b, c)
+    m, n, k = operands.extents(a, b, c)
     if c.numel():
-        sms, tile = gemm.multiprocessors(a), tile_of(m, n, a)
+        sms, tile = operands.multiprocessors(a), tile_of(m, n, a)
         parts = ceil_div(2 * sms, tile.count(m, n))
-        split(a, b, c, partials, tile, max(1, min(parts, ceil_div(k, tile.block_k))), gemm.described(a, b))
+        split(a, b, c, partials, tile, max(1, min(parts, ceil_div(k, tile.block_k))), operands.described(a, b))
 
 
 def stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
     """One program per SM, all with the same number of steps over k. Raises ``ValueError`` for shapes that do not
     multiply."""
-    m, n, _ = gemm.extents(a, b, c)
+    m, n, _ = operands.extents(a, b, c)
     if c.numel():
-        sms, tile = gemm.multiprocessors(a), tile_of(m, n, a)
+        sms, tile = operands.multiprocessors(a), tile_of(m, n, a)
         whole = max(0, tile.count(m, n) // sms - 1) * sms
-        stream(a, b, c, partials, tile, sms, whole, gemm.described(a, b))
+        stream(a, b, c, partials, tile, sms, whole, operands.described(a, b))
 
 
 def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
     """Whichever fits the shape. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, _ = gemm.extents(a, b, c)
+    m, n, _ = operands.extents(a, b, c)
     if c.numel():
-        sms, tile = gemm.multiprocessors(a), tile_of(m, n, a)
+        sms, tile = operands.multiprocessors(a), tile_of(m, n, a)
         # Fewer tiles than SMs: with equal parts all are busy. More: parts would cost a detour through memory for each
         # tile, pieces only for those of the last wave.
         (split_k if tile.count(m, n) < sms else stream_k)(a, b, c, partials=partials)
@@ -75,13 +75,13 @@ def split(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, partials: torch.Tensor, tile: Tile, parts: int, described: bool
 ) -> None:
     """Launch :mod:`split_k` with up to ``parts`` parts, as far as the workspace holds them."""
-    m, n, k = gemm.extents(a, b, c)
-    numbers, units = gemm.scaled(a, b, c)
+    m, n, k = operands.extents(a, b, c)
+    numbers, units = operands.scaled(a, b, c)
     tiles, blocks = tile.count(m, n), {"BLOCK_M": tile.block_m, "BLOCK_N": tile.block_n, "GROUP": tile.group}
     depth = ceil_div(k, tile.block_k)
     steps = max(1, ceil_div(depth, max(1, min(parts, partials.numel() // (tiles * tile.elements)))))
     parts = max(1, ceil_div(depth, steps))
-    left, right = gemm.operands(a, b, tile.block_m, tile.block_n, tile.block_k, described)
+    left, right = operands.for_kernel(a, b, tile.block_m, tile.block_n, tile.block_k, described)
     _split_k._matmul_ragged_split_k[(tiles, parts)](
         left, right, c, partials, *numbers[:3], steps, *numbers[3:], **blocks, BLOCK_K=tile.block_k, UNITS=units,
         WHOLE=k % tile.block_k == 0, DESCRIBED=described, B_BY_COLUMNS=b.stride(0) == 1, DIRECT=parts == 1,
@@ -105,13 +105,13 @@ def stream(
 ) -> None:
     """Launch :mod:`stream_k`: ``whole`` tiles undivided, the steps of the others shared out among up to ``programs``,
     as far as the workspace holds two tiles for each. Raises ``ValueError`` where it does not for one."""
-    m, n, k = gemm.extents(a, b, c)
-    numbers, units = gemm.scaled(a, b, c)
+    m, n, k = operands.extents(a, b, c)
+    numbers, units = operands.scaled(a, b, c)
     tiles, blocks = tile.count(m, n), {"BLOCK_M": tile.block_m, "BLOCK_N": tile.block_n, "GROUP": tile.group}
     steps = max(1, ceil_div(k, tile.block_k))
     programs = min(programs, max(whole, (tiles - whole) * steps), partials.numel() // (2 * tile.elements))
     require(programs > 0, "the workspace does not hold two tiles of c")
-    left, right = gemm.operands(a, b, tile.block_m, tile.block_n, tile.block_k, described)
+    left, right = operands.for_kernel(a, b, tile.block_m, tile.block_n, tile.block_k, described)
     _stream_k._matmul_ragged_stream_k[(programs,)](
         left, right, c, partials, *numbers[:3], whole, *numbers[3:], **blocks, BLOCK_K=tile.block_k, UNITS=units,
         WHOLE=k % tile.block_k == 0, DESCRIBED=described, B_BY_COLUMNS=b.stride(0) == 1,

@@ -26,7 +26,7 @@ def _matmul_ragged_split_k(
     last = tl.minimum(first + steps * BLOCK_K, k)
     sums = gemm.part(
         a, b, row, column, first, last, m, n, k, a_row, a_column, b_row, b_column,
-        BLOCK_M, BLOCK_N, BLOCK_K, WHOLE, DESCRIBED, B_BY_COLUMNS,
+        BLOCK_M, BLOCK_N, BLOCK_K, WHOLE, DESCRIBED, B_BY_COLUMNS, tl.float32, "ieee",
     )  # fmt: skip
     if DIRECT:
         gemm.put(sums, row, column, None, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N)

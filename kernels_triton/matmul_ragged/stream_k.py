@@ -34,7 +34,7 @@ def _matmul_ragged_stream_k(
         row, column = gemm.place(tile, down, across, GROUP)
         sums = gemm.part(
             a, b, row, column, 0, k, m, n, k, a_row, a_column, b_row, b_column,
-            BLOCK_M, BLOCK_N, BLOCK_K, WHOLE, DESCRIBED, B_BY_COLUMNS,
+            BLOCK_M, BLOCK_N, BLOCK_K, WHOLE, DESCRIBED, B_BY_COLUMNS, tl.float32, "ieee",
         )  # fmt: skip
         gemm.put(sums, row, column, None, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N)
     steps = tl.maximum(tl.cdiv(k, BLOCK_K), 1)
@@ -47,7 +47,7 @@ def _matmul_ragged_stream_k(
         sums = gemm.part(
             a, b, row, column, first * BLOCK_K, tl.minimum(last * BLOCK_K, k), m, n, k,
             a_row, a_column, b_row, b_column,
-            BLOCK_M, BLOCK_N, BLOCK_K, WHOLE, DESCRIBED, B_BY_COLUMNS,
+            BLOCK_M, BLOCK_N, BLOCK_K, WHOLE, DESCRIBED, B_BY_COLUMNS, tl.float32, "ieee",
         )  # fmt: skip
         if (first == 0) & (last == steps):
             gemm.put(sums, row, column, None, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N)

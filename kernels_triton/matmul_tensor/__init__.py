@@ -13,6 +13,7 @@ import triton
 import triton.language as tl
 
 from kernels_triton import _gemm as gemm
+from kernels_triton import _operands as operands
 from pytest_roofline.launch import ceil_div
 
 
@@ -24,7 +25,7 @@ def _matmul_tensor_tiled(
 ):  # fmt: skip
     gemm.tiled(
         a_ptr, b_ptr, c_ptr, m, n, k, a_row, a_column, b_row, b_column, c_row, c_column,
-        BLOCK_M, BLOCK_N, BLOCK_K, GROUP, UNITS, WHOLE, SUMS, "tf32",
+        BLOCK_M, BLOCK_N, BLOCK_K, GROUP, UNITS, WHOLE, False, False, SUMS, "tf32",
     )  # fmt: skip
 
 
@@ -93,14 +94,14 @@ def tiled(
 
     ``group`` rows of tiles are computed together. Raises ``ValueError`` for shapes that do not multiply.
     """
-    gemm.require_formats(a)
-    m, n, k = gemm.extents(a, b, c)
+    operands.require_formats(a)
+    m, n, k = operands.extents(a, b, c)
     if c.numel():
-        numbers, units = gemm.scaled(a, b, c)
+        numbers, units = operands.scaled(a, b, c)
         grid = (ceil_div(m, block_m) * ceil_div(n, block_n),)
         _matmul_tensor_tiled[grid](
             a, b, c, *numbers, BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k, GROUP=group, UNITS=units,
-            WHOLE=k % block_k == 0, SUMS=gemm.sums_type(c), num_warps=num_warps, num_stages=num_stages,
+            WHOLE=k % block_k == 0, SUMS=operands.sums_type(c), num_warps=num_warps, num_stages=num_stages,
         )  # fmt: skip
 
 
@@ -125,23 +126,23 @@ def persistent(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
 
     Raises ``ValueError`` for shapes that do not multiply.
     """
-    if not (gemm.copies_tiles(a) and gemm.described(a, b)):
+    if not operands.described(a, b):
         return tuned(a, b, c)
-    gemm.require_formats(a)
-    m, n, k = gemm.extents(a, b, c)
+    operands.require_formats(a)
+    m, n, k = operands.extents(a, b, c)
     if c.numel():
         tile = _best(PERSISTENT, a, c)
-        block_k, sms = tile.depth // a.element_size(), gemm.multiprocessors(a)
-        left, right = gemm.operands(a, b, tile.block_m, tile.block_n, block_k, True)
-        out = gemm.result_descriptor(c, tile.block_m, tile.block_n // tile.parts)
+        block_k, sms = tile.depth // a.element_size(), operands.multiprocessors(a)
+        left, right = operands.for_kernel(a, b, tile.block_m, tile.block_n, block_k, True)
+        out = operands.result_descriptor(c, tile.block_m, tile.block_n // tile.parts)
         grid = (min(ceil_div(m, tile.block_m) * ceil_div(n, tile.block_n), sms),)
         _matmul_tensor_persistent[grid](
             left, right, out, c, m, n, k, *c.stride(), BLOCK_M=tile.block_m, BLOCK_N=tile.block_n, BLOCK_K=block_k,
             GROUP=GROUP, B_BY_COLUMNS=b.stride(0) == 1, PARTS=tile.parts, FLATTEN=True, SPECIALISE=False,
-            SUMS=gemm.sums_type(c), num_warps=tile.num_warps, num_stages=tile.num_stages,
+            SUMS=operands.sums_type(c), num_warps=tile.num_warps, num_stages=tile.num_stages,
         )  # fmt: skip
 
 
 def _best(tiles: tuple[Tile, ...], a: torch.Tensor, c: torch.Tensor) -> Tile:
-    sms = gemm.multiprocessors(a)
+    sms = operands.multiprocessors(a)
     return min(tiles, key=lambda tile: tile.cost(*c.shape, sms))
