@@ -14,7 +14,7 @@ from pytest_roofline.evidence import Outcome
 from pytest_roofline.reports import across, stored, styled, terminal
 from pytest_roofline.reports.styled import BAD, DOUBTFUL, FAINT, GOOD, HEAD, PLAIN, Line
 from pytest_roofline.state import KEY, State
-from pytest_roofline.verdict import Kind
+from pytest_roofline.verdict import Kind, accepted
 
 MARKUP = {
     PLAIN: {},
@@ -46,6 +46,8 @@ def report(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
         lines = stored.lines(state.verify_baselines(), state.catalogue)
         _print(reporter, "roofline: stored results, nothing was timed here", lines)
         _print_across(reporter, state, stored.measured(state.verify_baselines()), verbose=verbose)
+    for line in state.told:
+        reporter.write_line(f"roofline: {line}")
     _save(reporter, state)
     if state.options.update:
         for line in [*_update(state), *(state.gate.update() if "gate" in vars(state) else ())]:
@@ -144,9 +146,11 @@ def _update(state: State) -> list[str]:
             continue
         key = (device_key(environment), row.case.operation.name)
         baseline = found.setdefault(key, Baseline(*key))
-        campaign = campaign_id(environment, date)
+        campaign, name = campaign_id(environment, date), str(row.case)
         baseline.campaigns[campaign] = environment
-        baseline.measured[str(row.case)] = {campaign: run_of(timing)}
+        baseline.measured[name] = {campaign: run_of(timing)}
+        if accepted(row.verdict):
+            baseline.superseded[name] = set(state.judge.past(environment).runs.get(name, ()))
     paths = [state.store.save(baseline) for baseline in found.values()]
     return [f"roofline: stored {len(b.measured)} cases in {p}" for b, p in zip(found.values(), paths, strict=True)]
 

@@ -46,7 +46,8 @@ class CaseSpec:
     asks for samples after a passed check, ``count`` for the counts of one execution on a CPU instead of all checks,
     ``profile`` for one launch inside a profiler's range after a passed check. ``against`` is the root of another
     version of the project: its kernel and this one are timed in turn on the same buffers, and not checked again.
-    ``slowdown`` delays this one's kernel on the device by that fraction of its time.
+    ``pair_unchanged`` does so even if both compile to the same code. ``slowdown`` delays this one's kernel on the
+    device by that fraction of its time.
     """
 
     case: str
@@ -61,6 +62,7 @@ class CaseSpec:
     profile: bool = False
     against: str = ""
     slowdown: float = 0.0
+    pair_unchanged: bool = False
 
     def line(self) -> str:
         """What ``--roofline-case`` takes to run exactly this check again."""
@@ -132,7 +134,7 @@ class Pair:
 
     ``differences`` are ln(new / old), one per block of four brackets (old new new old, or the mirror image); ``old``
     and ``new`` are median seconds per execution, ``launches`` executions per bracket. ``old_code`` and ``new_code`` are
-    digests as in :class:`Timing`.
+    digests as in :class:`Timing`; where they are equal there may be no differences: there is nothing to measure.
     """
 
     differences: tuple[float, ...]

@@ -14,6 +14,8 @@ from pytest_roofline.discovery import BrokenOperation, Drawn
 from pytest_roofline.evidence import CaseSpec, Evidence, Outcome
 from pytest_roofline.options import PROFILES
 from pytest_roofline.replay import replay
+from pytest_roofline.retest.choice import worth
+from pytest_roofline.retest.deferral import CASE
 from pytest_roofline.state import KEY, Parameter, State
 from pytest_roofline.verdict import Kind
 
@@ -72,7 +74,7 @@ def roofline_benchmark(request: pytest.FixtureRequest, benchmark: Any) -> Callab
         with _told_once(benchmark), _kept(state, case):
             evidence = _timed(state, spec) if timing else benchmark.pedantic(lambda: _accept(state.run(spec), spec))
         if timing:
-            _record(state, case, evidence, benchmark)
+            _record(state, case, evidence, benchmark, request.node)
 
     return run
 
@@ -167,17 +169,21 @@ def _accept(evidence: Evidence, spec: CaseSpec) -> Evidence:
     )
 
 
-def _record(state: State, case: Case, evidence: Evidence, benchmark: Any) -> None:
-    """Judge a timed case and hand its samples to pytest-benchmark; a failing verdict fails the test."""
+def _record(state: State, case: Case, evidence: Evidence, benchmark: Any, item: pytest.Item) -> None:
+    """Judge a timed case and hand its samples to pytest-benchmark; a failing verdict fails the test, unless a retest
+    may still change it."""
     row = state.judge.row(case, evidence)
     state.rows.append(row)
     state.evidence[str(case)] = evidence
     state.keeper.timed(row, evidence)
     trustworthy = row.verdict.kind not in (Kind.INVALID, Kind.IMPOSSIBLE)
     if evidence.timing is not None and trustworthy:
-        benchmark.extra_info["roofline"] = row.plain()
+        benchmark.extra_info["roofline"] = state.told_benchmark[str(case)] = row.plain()
         replay(benchmark, evidence.timing.samples)
     else:
         benchmark.has_error = True  # keeps pytest-benchmark from saving it
-    if row.verdict.fails(strict=state.options.strict):
+    which, old = state.options.retest.which, state.old is not None
+    if not case.kernel.peer and worth(row.verdict, row.seconds, which, old=old):
+        item.stash[CASE] = str(case)
+    elif row.verdict.fails(strict=state.options.strict):
         pytest.fail(f"{case}: {row.verdict.kind.value}: {row.verdict.sentence}", pytrace=False)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import statistics
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from pytest_roofline.baselines import Past, Run, Store, device_key, past
 from pytest_roofline.contract import Case, Floor
@@ -13,6 +14,7 @@ from pytest_roofline.devices.record import DeviceRecord
 from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing, to_plain
 from pytest_roofline.roofline import Assessment, Rates, assess, rates
 from pytest_roofline.statistics import Summary, summarise
+from pytest_roofline.statistics.paired import target
 from pytest_roofline.statistics.screen import Shift, clock_shifted, compare_run, shift
 from pytest_roofline.verdict import (
     Circumstances,
@@ -115,6 +117,22 @@ class Judge:
             clock=_clock_ratio(timing, runs) if shifted else 1.0,
         )
         return compare(found, len(runs), around)
+
+    def again(self, case: Case, evidence: Evidence, log_means: Sequence[float]) -> Verdict:
+        """The verdict on a case that was measured again in fresh processes: its median stands for the run."""
+        timing, environment = evidence.timing, evidence.environment
+        assert timing is not None
+        assert environment is not None
+        first = summarise(timing.samples)
+        typical = statistics.median([first.log_mean, *log_means])
+        summary = first.shifted(math.exp(typical) - first.seconds) or first
+        verdict = self._compare(case, timing, summary, environment)
+        sentence = f"{verdict.sentence}; median of {1 + len(log_means)} processes"
+        if verdict.kind is not Kind.SAME:
+            sentence += "; without an old kernel what a start of the machine has of its own remains: "
+            sentence += f"{100 * verdict.change.detectable:.1f} % would show, " if verdict.change else ""
+            sentence += f"with --roofline-against=REF {100 * target(summary.seconds):.0f} %"
+        return replace(verdict, sentence=sentence, suspect=False)
 
     def past(self, environment: Environment) -> Past:
         """What is stored of this device, as a run in that environment sees it; read once."""

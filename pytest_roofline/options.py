@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,8 @@ import pytest
 from pytest_roofline.checking.values import RANDOM
 from pytest_roofline.devices.record import keys
 from pytest_roofline.ids import CaseId
+from pytest_roofline.retest import settings
+from pytest_roofline.retest.settings import Settings
 
 PROFILES = {"ci": 25, "default": 50, "thorough": 500}
 """Hypothesis examples per kernel and dtype; ``ci`` is derandomised as well."""
@@ -58,6 +60,7 @@ class Options:
     reach: str | None = None
     ncu: tuple[str, ...] = ()
     save: Path | None = None
+    retest: Settings = field(default_factory=Settings)
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -118,6 +121,7 @@ def add_options(parser: pytest.Parser) -> None:
         help="after timing, take hardware counters with Nsight Compute: of flagged cases and the furthest from their "
         "bound, or of cases whose id matches (may be repeated)",
     )
+    settings.add_options(group)
     group.addoption(
         "--roofline-baselines", metavar="DIR", help="folder of the baselines (default: ini, then baselines/)"
     )
@@ -173,6 +177,7 @@ def read_options(config: pytest.Config) -> Options:
         reach=_reach(get("roofline_device")),
         ncu=tuple(get("roofline_ncu")),
         save=_save(config) if timing else None,
+        retest=settings.read(config, timing=timing),
     )
 
 

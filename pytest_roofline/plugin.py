@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import pytest
 
 from pytest_roofline import closing, completeness, selection, worker
 from pytest_roofline.fixtures import roofline_benchmark, roofline_case, roofline_check
 from pytest_roofline.options import add_options, read_options
+from pytest_roofline.retest import ending
 from pytest_roofline.state import KEY, State
 
 __all__ = ["roofline_benchmark", "roofline_case", "roofline_check"]
@@ -67,6 +70,19 @@ class _Last:
         """Before a benchmark run: refuse what cannot be compared, and append the test of completeness."""
         if config.stash[KEY].options.timing and config.stash[KEY].options.operations:
             completeness.prepare(session, items)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run benchmarks on a GPU so that the reports of suspects can wait for their retest."""
+    return ending.protocol(item, nextitem)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    """After the last test: retest the suspects, and log what was held back."""
+    with ending.ending(session):
+        return (yield)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_roofline.against import AgainstError, Revision, revision
 from pytest_roofline.baselines import Baseline, BaselineError, Store
 from pytest_roofline.checking.values import classes
 from pytest_roofline.contract import Case
@@ -18,6 +19,7 @@ from pytest_roofline.discovery import BrokenOperation, Catalogue, Drawn, discove
 from pytest_roofline.evidence import CaseSpec, Evidence
 from pytest_roofline.judging import Judge, Row
 from pytest_roofline.options import Options, Reproduction
+from pytest_roofline.retest.deferral import Deferred
 
 if TYPE_CHECKING:
     from pytest_roofline.counters.session import Profiled
@@ -37,6 +39,10 @@ class State:
     evidence: dict[str, Evidence] = field(default_factory=dict)
     collected: set[str] = field(default_factory=set)  # operations that this run has tests of
     complete: bool = False  # whether every timed case of the catalogue was collected
+    deferred: Deferred = field(default_factory=Deferred)
+    told: list[str] = field(default_factory=list)  # about the run as a whole
+    failures: list[str] = field(default_factory=list)  # what only the run as a whole shows
+    told_benchmark: dict[str, dict[str, object]] = field(default_factory=dict)  # what its file says about a case
 
     @cached_property
     def interpreting(self) -> bool:
@@ -96,8 +102,25 @@ class State:
 
         return RunKeeper(self)
 
+    @cached_property
+    def old(self) -> Revision | None:
+        """The version that ``--roofline-against`` names. Raises ``pytest.UsageError`` for one that cannot be used."""
+        wanted = self.options.retest.against
+        if wanted is None:
+            return None
+        try:
+            found = revision(wanted, self.root)
+        except AgainstError as error:
+            raise pytest.UsageError(f"--roofline-against: {error}") from error
+        for folder in self.options.operations:
+            if not (found.root / folder).is_dir():
+                raise pytest.UsageError(f"--roofline-against: {found.name} has no {folder}, where operations are")
+        return found
+
     def close(self) -> None:
-        """End the process that compiles, where one was started."""
+        """End the process that compiles, where one was started, and remove what was exported from git."""
+        if self.__dict__.get("old") is not None:
+            vars(self)["old"].close()
         if "gate" in vars(self):
             self.gate.compiler.close()
 
@@ -135,6 +158,7 @@ class State:
             for wanted in self.options.cases:
                 self._reproduced(wanted)
             self.catalogue  # noqa: B018  (loaded here, so that a wrong directory stops the run)
+            self.old  # noqa: B018  (the same for a ref that does not exist)
             if self.device == "gpu":
                 _require_cuda_torch()
             elif self.options.ceilings == "measure":
@@ -188,7 +212,8 @@ class State:
         """The order to the worker for one case."""
         module = self.catalogue.operation(case.operation.name).module
         device = "cuda" if self.device == "gpu" else "cpu"
-        return CaseSpec(str(case), module, (str(self.root),), device, values, seed, time, self.options.effort, count)
+        spec = CaseSpec(str(case), module, (str(self.root),), device, values, seed, time, self.options.effort, count)
+        return replace(spec, slowdown=self.options.retest.slowdown(str(case)) if time else 0.0)
 
     def run(self, spec: CaseSpec) -> Evidence:
         """Run an order, in this process or in one of its own as the options say."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from pytest_roofline.statistics import MINIMAL, Change
 from pytest_roofline.statistics.paired import Decision, Outcome
+from pytest_roofline.statistics.screen import Shift
 
 BLIND = 0.15  # a case that could hide a slowdown this large cannot be called the same
 FIRM = 5  # campaigns below which a baseline is provisional
@@ -197,6 +198,20 @@ def settle(before: Verdict, decision: Decision, against: str) -> Verdict:
         kind, reason = Kind.ENVIRONMENT, Reason.OLD_SLOWER_TOO
         sentence += f"; the baseline says {before.sentence}, and so it is as slow with the old kernel"
     return Verdict(kind, reason, sentence, found, before.campaigns)
+
+
+def accepted(verdict: Verdict) -> bool:
+    """Whether storing this run means that the kernel has changed: what was stored before then measured another one."""
+    machine = verdict.kind in (Kind.ENVIRONMENT, Kind.INVALID, Kind.UNRESOLVED, Kind.SAME)
+    return not machine and verdict.change is not None and changed(verdict.change)
+
+
+def shift_sentence(moved: Shift, against: bool) -> str:
+    """What is told of a run that moved as a whole: this is taken out of every case, so it must not stay unsaid."""
+    seen = f"{100 * math.expm1(moved.seen):+.1f} % against the stored campaigns, over {moved.cases} cases"
+    usual = f"those differ by {100 * moved.usual:.1f} %"
+    rest = "" if against else "; --roofline-against=REF tells whether the code or the machine did it"
+    return f"environment: the whole run moved by {seen} ({usual}); it is taken out of every case{rest}"
 
 
 def interval(found: Change) -> str:

@@ -21,8 +21,8 @@ class Graph(Protocol):
     def address(self) -> int: ...
 
 
-def capture(calls: Sequence[Call], launches: int, *, may_allocate: bool = False, tail: Call | None = None) -> Graph:
-    """A CUDA graph of ``launches`` launches, rotating over ``calls``, and of ``tail`` behind them.
+def capture(calls: Sequence[Call], launches: int, *, may_allocate: bool = False, head: Call | None = None) -> Graph:
+    """A CUDA graph of ``launches`` launches, rotating over ``calls``, behind one of ``head``.
 
     Raises :class:`NotCapturable` when a launcher synchronises or otherwise cannot be captured, and
     :class:`AllocatedWhileTimed` when it allocates GPU memory although it must not. The context stays usable.
@@ -32,7 +32,7 @@ def capture(calls: Sequence[Call], launches: int, *, may_allocate: bool = False,
     torch.cuda.synchronize()
     try:
         with torch.cuda.stream(_side_stream(torch.cuda.current_device())):
-            in_turn = [calls[i % len(calls)] for i in range(launches)] + ([tail] if tail else [])
+            in_turn = [*([head] if head else []), *(calls[i % len(calls)] for i in range(launches))]
             graph, allocated = _captured(in_turn, _private_pools if may_allocate else contextlib.nullcontext)
     except Exception as error:
         raise NotCapturable(

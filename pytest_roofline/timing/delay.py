@@ -1,7 +1,9 @@
-"""A planted slowdown of known length: a spin kernel at the end of a bracket, inside the timed region.
+"""A planted slowdown of known length: a spin kernel at the head of a bracket, inside the timed region.
 
 A node of its own costs more than a percent of a short kernel, but a bracket of many launches lasts 200 us and more, and
-one spin kernel behind all of them delays the bracket, and so each launch on average, by exactly what is asked for.
+one spin kernel in front of all of them delays the bracket, and so each launch on average, by exactly what is asked for.
+At the head, because the kernel after it starts as after any idle moment; behind the launches a node waits for their
+last writes, which took up to 1 us more on an H200.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from dataclasses import dataclass
 from pytest_roofline.timing.bracket import Bracket, Tools
 from pytest_roofline.timing.capture import Call, capture
 
-_CARRIER = 64  # empty launches in front of the spin kernel while its cost is measured
+_CARRIER = 64  # empty launches behind the spin kernel while its cost is measured
 _SHORT, _LONG = 2_000, 42_000  # cycles; 1 and 21 us at 2 GHz
 _BRACKETS = 20
 
@@ -43,8 +45,8 @@ class Delay:
 def calibrate(tools: Tools) -> Delay:
     """Measure what a spin kernel costs in a graph, from brackets without one and with two lengths of it."""
 
-    def typical(tail: Callable[[], None] | None) -> float:
-        bracket = Bracket(tools, capture([tools.nothing], _CARRIER, tail=tail))
+    def typical(head: Callable[[], None] | None) -> float:
+        bracket = Bracket(tools, capture([tools.nothing], _CARRIER, head=head))
         bracket.warm_up(_BRACKETS)
         return statistics.median(bracket.seconds() for _ in range(_BRACKETS))
 
@@ -53,6 +55,6 @@ def calibrate(tools: Tools) -> Delay:
     return Delay(short - plain - _SHORT / hertz, hertz)
 
 
-def tail(tools: Tools, delay: Delay, seconds: float) -> Call:
-    """What goes behind the launches of a bracket to delay it by so many seconds. Raises :class:`DelayTooShort`."""
+def head(tools: Tools, delay: Delay, seconds: float) -> Call:
+    """What goes in front of the launches of a bracket to delay it by so many seconds. Raises :class:`DelayTooShort`."""
     return functools.partial(tools.spin, delay.cycles(seconds))

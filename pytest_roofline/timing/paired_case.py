@@ -12,9 +12,9 @@ from pytest_roofline.checking.buffers import workspaces
 from pytest_roofline.checking.check import Launcher, Prepared, load_launcher, prepare
 from pytest_roofline.contract import Case, Protocol
 from pytest_roofline.discovery import load_operation
-from pytest_roofline.evidence import CaseSpec, Evidence, Outcome
+from pytest_roofline.evidence import CaseSpec, Evidence, Outcome, Pair
 from pytest_roofline.timing import pairing
-from pytest_roofline.timing.session import Job
+from pytest_roofline.timing.session import Job, graphed
 from pytest_roofline.timing.timed_case import another, dirty_share, restorer, unusable
 from pytest_roofline.verdict import Reason
 
@@ -38,7 +38,7 @@ def time_pair(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
     first = prepare(case, launcher, spec.device, spec.values, spec.seed)
     try:
         old_case, old_launcher = old_kernel(case, spec)
-        old = _beside(first, old_case, old_launcher, spec.device)
+        old = beside(first, old_case, old_launcher, spec.device)
         session.estimate(old.call, protocol)  # compiles it, and shows whether it runs
     except NoOldKernel as missing:
         return Evidence(str(case), Outcome.INVALID, str(missing), reason=Reason.NO_OLD_KERNEL.value)
@@ -46,16 +46,20 @@ def time_pair(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
         detail = f"the old kernel does not run: {type(error).__name__}: {error}"
         return Evidence(str(case), Outcome.INVALID, detail, reason=Reason.OLD_FAILS.value)
     estimate = session.estimate(first.call, protocol)
+    if not (spec.pair_unchanged or spec.slowdown):
+        unchanged = _same_code(old, first, case)
+        if unchanged is not None:
+            return Evidence(str(case), Outcome.OK, environment=timing.environment(), pair=unchanged)
     wanted = session.copies(first.footprint, estimate) if protocol is Protocol.GRAPH_COLD else 1
     news = [first, *(another(first, spec.device) for _ in range(wanted - 1))]
-    olds = [old, *(_beside(copy, old_case, old_launcher, spec.device) for copy in news[1:])]
+    olds = [old, *(beside(copy, old_case, old_launcher, spec.device) for copy in news[1:])]
     for copy in (*news, *olds):
         copy.reset()
     try:
         pair = pairing.measure(
             session,
-            _job(session, olds, case),
-            _job(session, news, case),
+            job(session, olds, case),
+            job(session, news, case),
             protocol=protocol,
             effort=spec.effort,
             estimate=estimate,
@@ -64,6 +68,16 @@ def time_pair(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
     except (timing.Throttled, timing.HoldExpired) as state:
         return unusable(case, state)
     return Evidence(str(case), Outcome.OK, environment=timing.environment(), pair=pair)
+
+
+def _same_code(old: Prepared, new: Prepared, case: Case) -> Pair | None:
+    """A pair without differences where both run the same code in the same way; ``None`` where they may differ."""
+    if not graphed(case.operation.protocol):
+        return None
+    old_code, new_code = (pairing.code_of(Job([p.call], may_allocate=case.kernel.peer)) for p in (old, new))
+    if old_code is None or old_code != new_code:
+        return None
+    return Pair((), 0.0, 0.0, 1, case.operation.protocol.value, old_code, new_code)
 
 
 def old_kernel(case: Case, spec: CaseSpec) -> tuple[Case, Launcher]:
@@ -102,12 +116,13 @@ def _layout(case: Case) -> Sequence[object]:
     ]
 
 
-def _beside(new: Prepared, old_case: Case, launcher: Launcher, device: str) -> Prepared:
+def beside(new: Prepared, old_case: Case, launcher: Launcher, device: str) -> Prepared:
     """The old case on the new one's arguments, with a workspace of its own."""
     return Prepared(old_case, launcher, new.buffers, workspaces(old_case, device), new.initial)
 
 
-def _job(session: timing.Session, copies: list[Prepared], case: Case) -> Job:
+def job(session: timing.Session, copies: Sequence[Prepared], case: Case) -> Job:
+    """What is timed of a case that lies in memory so many times."""
     cold = case.operation.protocol is Protocol.GRAPH_COLD
     flush = functools.partial(session.tools.flush, dirty_share(copies[0])) if cold else None
     calls = [copy.call for copy in copies]

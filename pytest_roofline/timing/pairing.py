@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from math import log
 
 from pytest_roofline.contract import Protocol
@@ -25,24 +25,30 @@ Take = Callable[[], float]
 
 
 @dataclass
-class Turns:
-    """Takes blocks; ``old`` and ``new`` give the seconds of one bracket per execution."""
+class Blocks:
+    """Takes blocks of several kernels; ``takers`` give the seconds of one bracket per execution, the old one's first.
 
-    old: Take
-    new: Take
+    ``readings`` collects what each gave.
+    """
+
+    takers: Sequence[Take]
     rng: random.Random
-    readings: tuple[list[float], list[float]]
+    readings: list[list[float]] = field(init=False)
 
-    def block(self) -> float:
-        """ln(new / old) of one block."""
-        mirrored = self.rng.random() < 0.5
-        first, second = (self.new, self.old) if mirrored else (self.old, self.new)
-        a, b, c, d = first(), second(), second(), first()
-        outer, inner = [a, d], [b, c]
-        old, new = (inner, outer) if mirrored else (outer, inner)
-        self.readings[0].extend(old)
-        self.readings[1].extend(new)
-        return sum(map(log, new)) / 2 - sum(map(log, old)) / 2
+    def __post_init__(self) -> None:
+        self.readings = [[] for _ in self.takers]
+
+    def block(self) -> list[float]:
+        """ln(new / old) of every kernel but the first: each runs once on the way there and once on the way back."""
+        order = list(range(len(self.takers)))
+        if self.rng.random() < 0.5:
+            order.reverse()
+        sums = [0.0] * len(order)
+        for place in (*order, *reversed(order)):
+            reading = self.takers[place]()
+            self.readings[place].append(reading)
+            sums[place] += log(reading)
+        return [(one - sums[0]) / 2 for one in sums[1:]]
 
 
 def measure(
@@ -58,9 +64,9 @@ def measure(
     if slowdown:
         new = session.slowed(new, todo, slowdown)
     warm = Plan(todo.launches, todo.brackets, max(1, todo.warm_ups // 2))
-    turns = Turns(session.taker(old, warm, protocol), session.taker(new, warm, protocol), random.Random(), ([], []))
+    turns = Blocks([session.taker(one, warm, protocol) for one in (old, new)], random.Random())
     with watching(session.monitor) as state:
-        found = collect(turns.block, wanted, session.monitor.throttled)
+        found = collect(lambda: turns.block()[0], wanted, session.monitor.throttled)
     return Pair(
         differences=found.samples,
         old=statistics.median(turns.readings[0]),

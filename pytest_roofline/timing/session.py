@@ -18,7 +18,7 @@ from pytest_roofline.timing.code import code_of
 from pytest_roofline.timing.collect import collect
 from pytest_roofline.timing.cupti import BURST, Execution, detach, typical_execution
 from pytest_roofline.timing.delay import Delay, calibrate
-from pytest_roofline.timing.delay import tail as delaying
+from pytest_roofline.timing.delay import head as delaying
 from pytest_roofline.timing.errors import HoldExpired, NotCapturable, TimingUnavailable
 from pytest_roofline.timing.hostcost import completion_seconds, submission_seconds, submissions
 from pytest_roofline.timing.plan import Plan, copies, plan
@@ -35,13 +35,13 @@ Call = Callable[[], object]
 
 @dataclass(frozen=True)
 class Job:
-    """What is timed: one closure per rotated argument set, what precedes a bracket, and what delays it (``tail``)."""
+    """What is timed: one closure per rotated argument set, what precedes a bracket, and what delays it (``head``)."""
 
     calls: Sequence[Call]
     flush: Step | None = None
     restore: Step | None = None
     may_allocate: bool = False
-    tail: Step | None = None
+    head: Step | None = None
 
 
 def graphed(protocol: Protocol) -> bool:
@@ -179,12 +179,12 @@ class Session:
         )
 
     def slowed(self, job: Job, todo: Plan, fraction: float) -> Job:
-        """The job with work behind its launches that makes a bracket longer by ``fraction``.
+        """The job with work in front of its launches that makes a bracket longer by ``fraction``.
 
         Raises :class:`delay.DelayTooShort`.
         """
         plain = self._typical(job, Plan(todo.launches, 9, max(1, todo.warm_ups // 4))) * todo.launches
-        return replace(job, tail=delaying(self.tools, self.delay, fraction * plain))
+        return replace(job, head=delaying(self.tools, self.delay, fraction * plain))
 
     def clock_mhz(self) -> float | None:
         """Median SM clock of the brackets since the last :meth:`taker`."""
@@ -240,7 +240,7 @@ class Session:
 
     def _bracket(self, job: Job, launches: int) -> Bracket:
         job.calls[0]()  # compiled before the capture
-        graph = capture(job.calls, launches, may_allocate=job.may_allocate, tail=job.tail)
+        graph = capture(job.calls, launches, may_allocate=job.may_allocate, head=job.head)
         return Bracket(self.tools, graph, job.flush, job.restore)
 
     def _typical(self, job: Job, todo: Plan) -> float:

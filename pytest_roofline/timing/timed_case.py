@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pytest_roofline import timing
 from pytest_roofline.checking.buffers import GuardedBuffer, guarded, workspaces
@@ -67,7 +67,7 @@ def another(first: Prepared, device: str) -> Prepared:
     return Prepared(case, first.launcher, buffers, workspaces(case, device), first.initial)
 
 
-def restorer(copies: list[Prepared]) -> Callable[[], None] | None:
+def restorer(copies: Sequence[Prepared]) -> Callable[[], None] | None:
     """Brings INOUT arguments back between brackets, so that values never drift; ``None`` where nothing can drift."""
     if all(a.role is not Role.INOUT for a in copies[0].case.operation.arguments):
         return None

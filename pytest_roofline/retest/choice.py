@@ -1,0 +1,25 @@
+"""Which cases are worth another measurement. Pure."""
+
+from __future__ import annotations
+
+from pytest_roofline.retest.settings import ALL, OFF
+from pytest_roofline.statistics.paired import target
+from pytest_roofline.verdict import FAILING, Kind, Reason, Verdict
+
+_SETTLED = (FAILING - {Kind.REGRESSION}) | {Kind.STALE_CEILING, Kind.INFORMATION}
+
+
+def worth(verdict: Verdict, seconds: float, which: str, *, old: bool) -> bool:
+    """Whether a retest may change what is said about a case of ``seconds``.
+
+    Beside an ``old`` kernel: wherever the baseline has not excluded the slowdown that shall be found. Without one:
+    where the case seems slower, which another process's state may have caused.
+    """
+    if which == OFF or verdict.kind in _SETTLED:
+        return False
+    if old:
+        cleared = verdict.change is not None and verdict.change.excluded < target(seconds)
+        return which == ALL or verdict.suspect or not cleared
+    seems_slower = verdict.change is not None and verdict.change.ratio > 1
+    doubtful = verdict.kind is Kind.REGRESSION or verdict.reason in (Reason.BORDERLINE, Reason.CLOCK)
+    return seems_slower and (which == ALL or doubtful)

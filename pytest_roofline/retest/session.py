@@ -1,0 +1,185 @@
+"""The end of a benchmark run: cases that the baseline could not clear are measured again and get their last verdict."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pytest_roofline.evidence import CaseSpec, Environment, Evidence, Outcome
+from pytest_roofline.judging import Row
+from pytest_roofline.retest.choice import worth
+from pytest_roofline.retest.pairs import Found, Order, Tell, cases, collect, retest
+from pytest_roofline.retest.settings import OFF
+from pytest_roofline.statistics import summarise
+from pytest_roofline.statistics.paired import Outcome as Paired
+from pytest_roofline.verdict import Kind, Reason, Verdict, settle, shift_sentence
+
+if TYPE_CHECKING:
+    from pytest_roofline.state import State
+
+FRESH = 4  # processes without an old kernel: they rule out a process's own state, not what a start of the machine has
+PANEL = 20  # cases that tell whether a shift of the whole run is the machine's
+_OLD_MISSING = frozenset({Reason.NO_OLD_KERNEL.value, Reason.OLD_FAILS.value})
+
+
+@dataclass
+class Retest:
+    """Retests of one session. ``told`` are lines for the report, ``failures`` what only the whole run shows."""
+
+    state: State
+    tell: Tell
+    told: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def run(self) -> None:
+        """Give every suspect its last verdict, look at the shift of the whole run, calibrate where that was asked."""
+        state, settings = self.state, self.state.options.retest
+        rows = {str(row.case): row for row in state.rows if row.timing is not None}
+        if not rows:
+            return
+        self._screen_again(rows)
+        suspects = [name for name, row in rows.items() if self._worth(row)]
+        panel = self._shifted(rows)
+        if settings.which != OFF and (suspects or panel):
+            from pytest_roofline import worker
+
+            worker.close()  # what this process holds on the GPU is given back to those that follow
+            if state.old is not None:
+                suspects = self._beside_old(rows, suspects, panel)
+            self._alone(rows, suspects)
+        if settings.calibrate:
+            self._calibrate(rows)
+
+    def _worth(self, row: Row, *, old: bool | None = None) -> bool:
+        old = self.state.old is not None if old is None else old
+        which = self.state.options.retest.which
+        return not row.case.kernel.peer and worth(row.verdict, row.seconds, which, old=old)
+
+    def _screen_again(self, rows: dict[str, Row]) -> None:
+        """The first cases of a run were judged before its shift was known."""
+        for name, row in rows.items():
+            if self._worth(row):
+                self._accept(rows, name, self.state.judge.row(row.case, self.state.evidence[name]).verdict)
+
+    def _shifted(self, rows: Mapping[str, Row]) -> list[str]:
+        """Tell a remarkable shift of the whole run, and choose cases that find out whose it is."""
+        state = self.state
+        moved = state.judge.moved(_environment(state))
+        if not moved.remarkable:
+            return []
+        self.told.append(shift_sentence(moved, bool(state.old)))
+        if state.old is None:
+            return []
+        candidates = [n for n, row in rows.items() if not row.case.kernel.peer and row.verdict.kind is Kind.SAME]
+        return random.sample(candidates, min(PANEL, len(candidates)))
+
+    def _beside_old(self, rows: dict[str, Row], suspects: Sequence[str], panel: Sequence[str]) -> list[str]:
+        """Pairs with the old kernels; returns the cases that have none."""
+        state, old = self.state, self.state.old
+        assert old is not None
+        orders = {name: self._order(rows[name], str(old.root)) for name in dict.fromkeys([*suspects, *panel])}
+        past = state.judge.past(_environment(state))
+        self.tell(f"{cases(len(orders))} beside {old.name}")
+        found = retest(orders, self._run, past.pairs, self.tell)
+        left = []
+        for name, one in found.items():
+            if name not in suspects:
+                continue
+            verdict = settled(rows[name].verdict, one, old.name)
+            self._accept(rows, name, verdict)
+            if verdict.suspect:
+                left.append(name)
+        self._blame(found, panel, old.name)
+        return left
+
+    def _blame(self, found: Mapping[str, Found], panel: Sequence[str], old: str) -> None:
+        """Whether the old kernels are as slow here as the new ones; if not, the code has made the whole run slower."""
+        seen = [one for name in panel if (one := found[name]).decision is not None or one.same_code]
+        slower = [one for one in seen if one.decision is not None and one.decision.outcome is Paired.SLOWER]
+        if seen:
+            self.told.append(f"of {len(seen)} cases drawn from all, {len(slower)} are slower than with {old}")
+        if len(slower) > len(seen) / 2:
+            self.failures.append(
+                f"regression: the whole run is slower, and so are {len(slower)} of {len(seen)} cases drawn from it "
+                f"beside {old}: what all kernels share has become slower"
+            )
+
+    def _alone(self, rows: dict[str, Row], names: Sequence[str]) -> None:
+        """Measure suspects without an old kernel in fresh processes, and judge the median of all their processes."""
+        doubtful = [name for name in names if self._worth(rows[name], old=False)]
+        if not doubtful:
+            return
+        state = self.state
+        self.tell(f"{cases(len(doubtful))} again, without an old kernel")
+        means: dict[str, list[float]] = {name: [] for name in doubtful}
+        for process in range(1, FRESH + 1):
+            self.tell(f"process {process} of {FRESH}, {cases(len(doubtful))}")
+            for evidence in self._run([self._spec(rows[name]) for name in doubtful]):
+                if evidence.outcome is Outcome.OK and evidence.timing is not None:
+                    means[evidence.case].append(summarise(evidence.timing.samples).log_mean)
+        for name in doubtful:
+            verdict = state.judge.again(rows[name].case, state.evidence[name], means[name])
+            self._accept(rows, name, verdict)
+
+    def _calibrate(self, rows: Mapping[str, Row]) -> None:
+        """Every kernel beside itself, and what that showed into the baselines."""
+        from pytest_roofline.retest.calibration import store
+
+        state = self.state
+        names = [name for name, row in rows.items() if not row.case.kernel.peer and _comparable(row)]
+        orders = {name: self._order(rows[name], str(state.root), unchanged=True) for name in names}
+        self.tell(f"calibrating: {cases(len(orders))}, each beside itself")
+        found = collect(orders, self._run, state.options.retest.calibrate, self.tell)
+        self.told += store(state.store, _environment(state), found)
+
+    def _order(self, row: Row, root: str, *, unchanged: bool = False) -> Order:
+        spec = replace(self._spec(row), against=root, pair_unchanged=unchanged)
+        past = self.state.judge.past(_environment(self.state))
+        return Order(spec, past.calibrated(str(row.case)))
+
+    def _spec(self, row: Row) -> CaseSpec:
+        return self.state.spec(row.case, time=True)
+
+    def _run(self, specs: Sequence[CaseSpec]) -> Iterable[Evidence]:
+        from pytest_roofline import worker
+
+        return worker.run_together(specs, self.state.options.timeout)
+
+    def _accept(self, rows: dict[str, Row], name: str, verdict: Verdict) -> None:
+        """Put a verdict into the row, the session's list of rows and pytest-benchmark's file."""
+        before = rows[name]
+        after = rows[name] = replace(before, verdict=verdict)
+        place = next(i for i, row in enumerate(self.state.rows) if row is before)
+        self.state.rows[place] = after
+        told = self.state.told_benchmark.get(name)
+        if told is not None:
+            told.update(after.plain())
+
+
+def settled(before: Verdict, one: Found, old: str) -> Verdict:
+    """The verdict from a case's pairs; still suspect where there is no old kernel to compare with."""
+    problem = one.problem
+    if one.same_code:
+        sentence = f"{before.sentence}; the compiled code and its launch are those of {old}"
+        kind = before.kind if before.kind in (Kind.SAME, Kind.NEW) else Kind.ENVIRONMENT
+        return replace(before, kind=kind, reason=Reason.SAME_CODE, sentence=sentence, suspect=False)
+    if problem is not None and problem.reason in _OLD_MISSING:
+        return replace(before, sentence=f"{before.sentence}; {old}: {problem.detail}")
+    if problem is not None:
+        reason = Reason(problem.reason) if problem.reason else Reason.NO_TIME
+        return Verdict(Kind.INVALID, reason, f"the retest failed: {problem.detail}", before.change, before.campaigns)
+    if one.decision is None:
+        sentence = f"the retest beside {old} gave too few measurements"
+        return Verdict(Kind.INVALID, Reason.NO_TIME, sentence, before.change, before.campaigns)
+    return settle(before, one.decision, old)
+
+
+def _comparable(row: Row) -> bool:
+    return row.verdict.kind not in (Kind.INVALID, Kind.IMPOSSIBLE)
+
+
+def _environment(state: State) -> Environment:
+    """Of this run; every case has the same."""
+    return next(e.environment for e in state.evidence.values() if e.environment is not None)
