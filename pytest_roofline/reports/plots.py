@@ -6,6 +6,7 @@ no colour is needed to tell them apart. Text in an SVG stays text.
 
 from __future__ import annotations
 
+import io
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,13 +40,15 @@ class PlotError(ValueError):
 
 def save(figure: Figure, path: Path) -> Path:
     """Write a figure as the suffix says (``.svg`` or ``.png``). Raises :class:`PlotError` for another one."""
-    import io
+    import matplotlib as mpl
 
     if path.suffix not in SUFFIXES:
         raise PlotError(f"{path}: a plot is written as {' or '.join(SUFFIXES)}")
     content = io.BytesIO()
     # No date in the file: the same run gives the same bytes.
-    figure.savefig(content, format=path.suffix[1:], dpi=160, metadata={"Date": None} if path.suffix == ".svg" else None)
+    metadata = {"Date": None} if path.suffix == ".svg" else None
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "pytest-roofline"}):
+        figure.savefig(content, format=path.suffix[1:], dpi=160, metadata=metadata)
     write_atomically(path, content.getvalue())
     return path
 
@@ -92,6 +95,7 @@ def ladder(run: RunRecord, operation: str) -> Figure:
         axes.set_yticks(range(len(rungs)), [f"{c.parts.backend} {c.parts.variant}" for c in rungs])
         axes.axvline(100, color=_INK, linewidth=1.6)
         parts = rungs[0].parts
+        axes.set_xticks(range(0, 101, 20))
         axes.set(
             xlim=(0, 122), xlabel="share of the datasheet's roof, %", title=f"{operation} {parts.dtype}, {parts.shape}"
         )
@@ -140,12 +144,7 @@ def _drawing(width: float, height: float) -> Iterator[tuple[Figure, Axes]]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    settings: dict[Any, Any] = {
-        "svg.fonttype": "none",
-        "svg.hashsalt": "pytest-roofline",
-        "font.size": 10,
-        "axes.titleweight": "bold",
-    }
+    settings: dict[Any, Any] = {"font.size": 10, "axes.titleweight": "bold", "axes.titlelocation": "left"}
     with mpl.rc_context(settings):
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+BROWSERS = ("google-chrome", "google-chrome-stable", "chromium", "chromium-browser")
 # As root and without a display; nothing may go to a network, and nothing is left behind.
 OPTIONS = (
     "--headless",

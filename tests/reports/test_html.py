@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import urllib.parse
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_roofline.counting.counts import Access, CaseCounts, Launch, to_plain
+from pytest_roofline.reports import ReportUnavailableError
 from pytest_roofline.reports.html import render
 from pytest_roofline.reports.series import RunPoint, Series
 from pytest_roofline.runs.record import (
@@ -392,3 +394,10 @@ def test_without_scripts_the_furthest_kernels_are_there():
     static = page[page.index("<noscript>") : page.index("</noscript>")]
     assert static.index(ATOMIC) < static.index("copy/triton/plain/f32/4194304")
     assert "0.1 %" in static
+
+
+def test_without_jinja_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):
+    """The plugin itself runs without it."""
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ReportUnavailableError, match=r"pytest-roofline\[report\]"):
+        render(sample())

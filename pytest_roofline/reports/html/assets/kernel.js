@@ -10,7 +10,7 @@ function kernelView(main, id) {
       h("a", { href: "#/kernels/" + encodeURIComponent(c.operation) }, c.operation), " / ", h("span", { "aria-current": "page" }, `${c.backend} / ${c.variant}`)),
     h("div", { class: "titlebar" }, h("h1", null, `${c.operation} `, h("span", { class: "muted" }, `${backendName(c.backend)} ${c.variant.replaceAll("_", " ")}`)),
       mine.length > 1 ? choice("Case", mine.map((o) => [o.id, `${o.dtype}, ${o.shape}`]), c.id, (value) => { location.hash = "#/case/" + encodeURIComponent(value); }) : h("span", { class: "muted" }, `${c.dtype}, ${c.shape}`)),
-    glance(c), h("div", { class: "columns wide-left" }, h("section", { class: "card" }, h("h2", null, "Where it lies"), whereItLies(c)), diagnosisCard(c)),
+    glance(c), h("div", { class: "columns natural" }, h("section", { class: "card" }, h("h2", null, "Where it lies"), whereItLies(c)), diagnosisCard(c)),
     h("h2", { class: "spaced" }, "Analysis in nine steps"), stepList(c), onOtherCards(c));
   return null;
 }
@@ -38,7 +38,7 @@ function whereItLies(c) {
   const roofs = roofsOf(c.level, []).memory;
   return [h("p", { class: "muted" }, "No arithmetic, so no intensity: bytes per second against the roof."),
     dotPlot(others, { value: (o) => o.bytes_rate, top: Math.max(...others.map((o) => o.bytes_rate), ...roofs.map((r) => r[2])), show: asBandwidth, width: 760,
-      lane: (o) => `${o.backend} ${o.variant.replaceAll("_", " ")}`, link: (_, [o]) => o.href,
+      lane: (o) => `${o.backend} ${o.variant.replaceAll("_", " ")}`, link: (_, [o]) => o.href, chosen: c,
       lines: roofs.map((r) => [r[2], `${asBandwidth(r[2])} ${r[3]}`]) }), legend(others)];
 }
 
@@ -52,7 +52,8 @@ function diagnosisCard(c) {
     found && h("div", { class: "found" }, h("p", { class: "numbers" }, found.figures.join("; "), found.note ? `; ${found.note}` : ""),
       h("p", null, h("strong", null, rule.meaning), ". ", rule.advice)));
   };
-  const order = (from, to) => raw.rules.map((rule, i) => [rule, i]).slice(from, to).sort((a, b) => (c.rows[b[1]] === "a") - (c.rows[a[1]] === "a"));
+  const weight = (i) => (applies.has(i) ? 1 + applies.get(i).weight : 0);
+  const order = (from, to) => raw.rules.map((rule, i) => [rule, i]).slice(from, to).sort((a, b) => weight(b[1]) - weight(a[1]));
   return h("section", { class: "card" }, h("h2", null, "Diagnosis"),
     !c.profiled && h("p", { class: "muted small" }, "Without hardware counters only part of the table can be judged. Take them with ", mono("--roofline-ncu"), "."),
     h("ul", { class: "diagnosis" }, order(0, IN_TABLE).map(([rule, i]) => line(rule, i))),

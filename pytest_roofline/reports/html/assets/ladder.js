@@ -2,7 +2,7 @@
 const LANE = 26;
 
 // One lane per operation, each case a dot; the lane's name leads to the operation's ladder.
-function dotPlot(list, { value, top, show, lines = [], width = 1120, lane = (c) => c.operation, link = (name) => "#/kernels/" + encodeURIComponent(name) }) {
+function dotPlot(list, { value, top, show, lines = [], width = 1120, lane = (c) => c.operation, link = (name) => "#/kernels/" + encodeURIComponent(name), chosen = null }) {
   const names = [...new Set(list.map(lane))];
   const best = new Map(names.map((n) => [n, Math.max(...list.filter((c) => lane(c) === n && !c.peer).map(value), 0)]));
   names.sort((a, b) => best.get(b) - best.get(a));
@@ -27,7 +27,7 @@ function dotPlot(list, { value, top, show, lines = [], width = 1120, lane = (c) 
     const group = s("g", { role: "group", "aria-label": name });
     const dots = mine.map((c) => {
       const dot = s("a", { href: c.href, class: isMain.has(c) ? "" : "minor", "aria-label": caseLines(c).join(", ") },
-        mark(c, X(Math.min(value(c), top)), y, isMain.has(c) ? 5.5 : 3.4), s("circle", { class: "target", cx: X(Math.min(value(c), top)), cy: y, r: 10 }));
+        c === chosen && s("circle", { class: "halo", cx: X(Math.min(value(c), top)), cy: y, r: 10 }), mark(c, X(Math.min(value(c), top)), y, isMain.has(c) ? 5.5 : 3.4), s("circle", { class: "target", cx: X(Math.min(value(c), top)), cy: y, r: 10 }));
       return tipped(dot, () => caseLines(c));
     });
     group.append(...dots);
