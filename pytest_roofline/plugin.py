@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 
@@ -88,6 +89,14 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Our section, and what was stored."""
     closing.report(terminalreporter, config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_benchmark_update_json(config: pytest.Config, output_json: dict[str, Any]) -> None:
+    """Name the run in pytest-benchmark's file too, so that a history that gets both files counts it once."""
+    state = config.stash[KEY]
+    if state.options.timing and state.options.operations:
+        output_json["roofline_run"] = state.keeper.id
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
