@@ -6,16 +6,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from pytest_roofline.counting import counts
+from pytest_roofline.counting.compiled import resources
+from pytest_roofline.counting.compiled.occupancy import occupancy
+from pytest_roofline.counting.compiled.resources import Resources
+from pytest_roofline.counting.compiled.sass import Mix
+from pytest_roofline.counting.counts import Access, CaseCounts, Launch
 from pytest_roofline.devices.record import load
 from pytest_roofline.evidence import Environment
 from pytest_roofline.ids import CaseId
 from pytest_roofline.runs import (
+    COUNTED,
     TIMED,
     Bound,
     Bracket,
     CaseRecord,
     Commit,
     Comparison,
+    CountedFigures,
     KernelFacts,
     Moved,
     OperationFacts,
@@ -68,3 +76,34 @@ def made_run(cases: Mapping[str, float], **changes: Any) -> RunRecord:
         cases=tuple(made_case(case, seconds) for case, seconds in cases.items()),
     )
     return replace(run, **changes)
+
+
+def made_counted(cases: Mapping[str, int], **changes: Any) -> RunRecord:
+    """A counted run for an A100: ``cases`` give the sectors of each one's load; its kernel has 32 registers."""
+    run = RunRecord(
+        id="20261130T120000Z-00000002",
+        started="2026-11-30T12:00:00+00:00",
+        ended="2026-11-30T12:03:00+00:00",
+        kind=COUNTED,
+        device=building.device("a100", "sm_80", load("a100_sxm4_80gb")),
+        version="0.1.0",
+        cases=tuple(_counted_case(case, sectors) for case, sectors in cases.items()),
+    )
+    return replace(run, **changes)
+
+
+def _counted_case(case_id: str, sectors: int) -> CaseRecord:
+    access = Access("global load", 4, 10, 320, sectors, 40, file="kernels/copy.cu", line=7)
+    counted = CaseCounts((Launch("copy", (access,), {"fp32": 320}, 1280, 640),))
+    code = Resources(
+        "sm_80", "nvrtc 13.0", 256, 32, 0, 0, 1024, 0, 1, occupancy("sm_80", 256, 32, 1024), Mix({}, {}, 40), "c0de"
+    )
+    kernel = {"key": "copy", "compiler": code.compiler, **resources.to_plain(code)}
+    plain = counts.to_plain(counted, places=True)
+    return CaseRecord(
+        id=case_id,
+        dims=CaseId.parse(case_id).shape.dims,
+        kernel=KernelFacts(0, best=True),
+        verdict=Comparison("counts", "same", "counts_equal", "all counts are those stored"),
+        counted=CountedFigures("sm_80", case_id, plain, (kernel,), "", ("copy",)),
+    )

@@ -1,0 +1,104 @@
+"""One run against another: the plugin's rule, and what cannot be compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_roofline.runs.accepting import baselines_of
+from pytest_roofline.runs.comparing import IncomparableError, against
+from tests.runs.made import HERE, made_case, made_counted, made_run
+
+CASES = {f"copy/cuda/v{k}/f32/8": 50e-6 for k in range(5)}
+CASE = "copy/cuda/v0/f32/8"
+
+
+def verdicts(found):
+    """Verdict by variant."""
+    return {case.parts.variant: case.verdict.kind for case in found.run.cases}
+
+
+def test_a_doubled_time_is_a_regression_and_the_rest_is_not():
+    """Also against a single run; the verdicts of the newer run itself are replaced."""
+    found = against(made_run({**CASES, CASE: 100e-6}), baselines_of(made_run(CASES)))
+    kinds = verdicts(found)
+    assert kinds.pop("v0") == "regression"
+    assert "regression" not in kinds.values()
+    assert found.compared == 5
+    assert found.run.cases[0].verdict.ratio == pytest.approx(2, rel=0.02)
+
+
+def test_cases_of_one_side_only_are_new_or_missing():
+    """Neither is silent."""
+    found = against(made_run({CASE: 50e-6, "copy/cuda/late/f32/8": 1e-6}), baselines_of(made_run(CASES)))
+    assert verdicts(found)["late"] == "new"
+    assert found.missing == tuple(f"copy/cuda/v{k}/f32/8" for k in range(1, 5))
+    assert found.compared == 1
+
+
+def test_peers_inform_and_failed_checks_stay_failed():
+    """A library routine never fails a comparison; a wrong kernel has no time to compare."""
+    peer = made_case("copy/torch/copy/f32/8", 90e-6, peer=True)
+    wrong = replace(made_case(CASE, 50e-6), outcome="wrong", detail="errors", verdict=None)
+    before = baselines_of(made_run({**CASES, "copy/torch/copy/f32/8": 10e-6}))
+    found = against(replace(made_run({}), cases=(peer, wrong)), before)
+    assert found.run.cases[0].verdict.kind == "information"
+    assert found.run.cases[1].verdict is None
+
+
+def test_another_driver_is_told_and_explains_a_change():
+    """A slowdown under another driver is not the kernel's."""
+    before = made_run(CASES, environment=replace(HERE, driver="570"))
+    found = against(made_run({**CASES, CASE: 100e-6}), baselines_of(before))
+    assert verdicts(found)["v0"] == "environment"
+    assert found.notes == ("another environment: driver 570 -> 580",)
+
+
+def test_different_devices_are_refused():
+    """Times of one GPU say nothing about another's."""
+    other = replace(made_run(CASES), device=replace(made_run(CASES).device, key="a100"))
+    with pytest.raises(IncomparableError, match="the one is of a100, the other of h200"):
+        against(made_run(CASES), baselines_of(other))
+
+
+def test_counts_are_compared_with_counts():
+    """More sectors fail, fewer are reported, equal ones are the same; no tolerance."""
+    before = baselines_of(made_counted({"copy/cuda/a/f32/8": 100, "copy/cuda/b/f32/8": 100, "copy/cuda/c/f32/8": 100}))
+    after = made_counted({"copy/cuda/a/f32/8": 101, "copy/cuda/b/f32/8": 90, "copy/cuda/c/f32/8": 100})
+    found = against(after, before)
+    assert verdicts(found) == {"a": "regression", "b": "improvement", "c": "same"}
+    assert "101 sectors, 100 before" in found.run.cases[0].verdict.sentence
+
+
+def test_more_spills_fail_and_another_compiler_is_not_compared():
+    """Code of one compiler says nothing about that of another, and the comparison says so."""
+    run = made_counted({CASE: 100})
+    case = run.cases[0]
+
+    def with_kernel(**changes):
+        kernel = {**case.counted.kernels[0], **changes}
+        return replace(run, cases=(replace(case, counted=replace(case.counted, kernels=(kernel,))),))
+
+    spilled = against(with_kernel(spills=64), baselines_of(run))
+    assert verdicts(spilled) == {"v0": "regression"}
+    foreign = against(with_kernel(spills=64, compiler="nvrtc 14.0"), baselines_of(run))
+    assert verdicts(foreign) == {"v0": "same"}
+    assert foreign.notes == ("code of nvrtc 14.0 is not compared: the older results have none of it",)
+
+
+def test_times_and_counts_are_not_compared():
+    """In either direction."""
+    timed = replace(made_run(CASES), device=made_counted({}).device)
+    with pytest.raises(IncomparableError, match="only counts"):
+        against(timed, baselines_of(made_counted({CASE: 1})))
+    with pytest.raises(IncomparableError, match="hold no counts"):
+        against(made_counted({CASE: 1}), baselines_of(timed))
+
+
+def test_a_part_of_the_cases_is_judged_as_in_the_whole():
+    """What all cases have in common is taken out before the selection."""
+    found = against(made_run({**CASES, CASE: 100e-6}), baselines_of(made_run(CASES)))
+    part = found.only("v0")
+    assert [case.verdict for case in part.run.cases] == [found.run.cases[0].verdict]
+    assert part.compared == 1
