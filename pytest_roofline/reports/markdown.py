@@ -6,6 +6,7 @@ markup, a link or a mention. What does not fit the limit is left out, and the te
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -19,7 +20,8 @@ COMMENT_LIMIT = 65_000
 """The same for a comment on a pull request, which may have 65,536 characters."""
 
 _MARKS = {FAILED: "❌", WARNED: "⚠️"}
-_ENTITIES = str.maketrans({c: f"&#{ord(c)};" for c in "&<>|`*_[]()~@#!\\:$"})
+_ENTITIES = str.maketrans({c: f"&#{ord(c)};" for c in "&<>|`*_[]()~@#!\\$"})
+_COLON = re.compile(r":(?=\S)")  # of an address or an emoji
 _TIMED = ("time", "rate", "of bound", "peer", "against baseline")
 _RESERVE = 400  # bytes for saying what was cut
 
@@ -58,7 +60,7 @@ def render(run: RunRecord, *, limit: int = SUMMARY_LIMIT, title: str = "GPU kern
 def escape(text: str) -> str:
     """Text that Markdown and HTML show as it is, on one line."""
     plain = "".join(c if c.isprintable() else " " for c in text)
-    return plain.translate(_ENTITIES)
+    return _COLON.sub("&#58;", plain.translate(_ENTITIES))
 
 
 def _title(run: RunRecord, title: str) -> str:
