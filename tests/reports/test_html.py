@@ -327,6 +327,8 @@ def test_published_figures_name_their_card_and_are_never_called_measured(opened:
     assert "Here, measured" in shown
     assert "A100, published" in shown
     assert "A100, measured" not in shown
+    assert "no: fits into a cache" in shown
+    assert "Least time there, derived" in shown
 
 
 def test_a_counted_run_has_no_times_and_says_so(opened: Opened):

@@ -12,6 +12,7 @@ from typing import Any
 from pytest_roofline.counters.metrics import FIGURES, STALLS
 from pytest_roofline.reports import diagnosis, figures, why
 from pytest_roofline.reports.diagnosis import Finding, Status
+from pytest_roofline.reports.html.beside import Beside, beside
 from pytest_roofline.reports.html.facts import device_facts, run_facts
 from pytest_roofline.reports.series import Series
 from pytest_roofline.runs.record import CaseRecord, CountedFigures, RunRecord
@@ -32,7 +33,8 @@ class _Texts:
 def payload(run: RunRecord, history: Series | None = None, title: str = "") -> dict[str, Any]:
     """The data of one report. ``history`` may hold runs of the same cases before this one."""
     texts = _Texts()
-    columns = _columns(run, texts)
+    other = beside(run)
+    columns = _columns(run, other, texts)
     return {
         "title": title or f"{run.device.name}, {run.started[:16].replace('T', ' ')}",
         "run": run_facts(run),
@@ -47,6 +49,10 @@ def payload(run: RunRecord, history: Series | None = None, title: str = "") -> d
         ],
         "figures": {name: {"label": f.label, "unit": f.unit} for name, f in FIGURES.items()},
         "stalls": dict(STALLS),
+        "beside": {
+            "name": other.name,
+            "trust": [[t.family, t.pairs, _plain(t.typical), _plain(t.worst), int(t.given)] for t in other.trust],
+        },
         "cases": columns,
         "history": _history(history, run),
         "texts": list(texts.values),
@@ -64,7 +70,7 @@ def script(data: Mapping[str, Any]) -> str:
     return text
 
 
-def _columns(run: RunRecord, texts: _Texts) -> dict[str, list[Any]]:
+def _columns(run: RunRecord, other: Beside, texts: _Texts) -> dict[str, list[Any]]:
     known = [figures.of(case, run.device) for case in run.cases]
     judged = [diagnosis.diagnose(found) for found in known]
     columns: dict[str, list[Any]] = {"id": [case.id for case in run.cases]}
@@ -81,7 +87,11 @@ def _columns(run: RunRecord, texts: _Texts) -> dict[str, list[Any]]:
         for found in known
     ]
     columns["counted"] = [_counted(case.counted, texts) for case in run.cases]
-    columns["published"] = [_published(case, texts) for case in run.cases]
+    columns["published"] = [_published(case, other, texts) for case in run.cases]
+    columns["there"] = [
+        [_plain(there.bound), there.by, _plain(there.estimate)] if (there := other.cases.get(case.id)) else None
+        for case in run.cases
+    ]
     return columns
 
 
@@ -169,13 +179,14 @@ def _counted(counted: CountedFigures | None, texts: _Texts) -> list[Any] | None:
     return [texts(counted.arch), texts(counted.case), texts(counted.missing), launches, kernels]
 
 
-def _published(case: CaseRecord, texts: _Texts) -> list[Any]:
+def _published(case: CaseRecord, other: Beside, texts: _Texts) -> list[Any]:
     return [
         [
             *(texts(t) for t in (f.device, f.metric, f.unit, f.source, f.implementation, f.method, f.confidence)),
             _plain(f.value),
             _plain(f.seconds),
             _plain(f.fraction),
+            texts("; ".join(other.caveats.get((case.id, f.device), ()))),
         ]
         for f in case.published
     ]

@@ -49,9 +49,9 @@ class Case {
 
   get cards() {
     return this.published.map(([device, metric, unit, source, implementation, method, confidence, value, seconds,
-      fraction]) => ({ device: text(device), metric: text(metric), unit: text(unit), source: text(source),
+      fraction, caveats]) => ({ device: text(device), metric: text(metric), unit: text(unit), source: text(source),
       implementation: text(implementation), method: text(method), confidence: text(confidence), value, seconds,
-      fraction }));
+      fraction, caveats: text(caveats) }));
   }
 }
 

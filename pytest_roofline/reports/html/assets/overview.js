@@ -83,7 +83,7 @@ function overview(main) {
   const dots = timed.filter((c) => known(c.fraction) && c.regime !== "overhead");
   replace(main,
     h("h1", null, raw.title),
-    h("p", { class: "lead" }, `${operations.length} operations on ${raw.device.name}`, commit ? [", commit ", mono(commit.id.slice(0, 10)), commit.dirty ? " with changes on top" : ""] : null,
+    h("p", { class: "lead" }, `${operations.length} operations on ${raw.device.name}, ${asDate(run.started)} UTC`, commit ? [", commit ", mono(commit.id.slice(0, 10)), commit.dirty ? " with changes on top" : ""] : null,
       `. Times are ${timed.length ? "measured here" : "not part of this run: everything was counted"}; roofs are the datasheet's.`),
     tiles(),
     timed.length > 0 ? h("div", { class: "columns" }, worstCard(), attentionCard()) : [h("p", { class: "note" }, "Nothing was timed in this run: kernels were counted and compiled instead."), attentionCard()],
