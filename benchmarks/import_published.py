@@ -17,7 +17,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -35,6 +35,7 @@ CARDS = {
     "A100-PCIE-80GB": "a100_pcie_80gb",
 }
 DTYPES = {"fp32": "f32", "fp32 (TF32 off)": "f32", "fp64": "f64"}
+TENSOR_DTYPES = {"bf16": "bf16_f32", "fp16": "f16_f32", "tf32": "tf32_f32", "int8": "i8_i32"}
 PER_SECOND = {"us": 1e6, "ms": 1e3, "s": 1.0}
 
 # Which operation a figure is about, by the name its collector gave to the kernel.
@@ -49,6 +50,7 @@ OPERATIONS = {
     "sum": r"sum reduction.*|sum over.*|reduction \(.*",
     "transpose": r"transpose: .*",
     "matmul": r"SGEMM.*|matrixMul sample",
+    "matmul_tensor": r"GEMM tensor core.*",
 }
 Figure = Mapping[str, Any]
 
@@ -67,6 +69,7 @@ class Rule:
     counted: Callable[[Traffic], int] | None = None
     counted_name: str = ""
     dtype: str = ""  # of the case, where the source moves bytes and has none
+    dtypes: Mapping[str, str] = field(default_factory=lambda: DTYPES)  # of the case, by that of the figure
 
     def fits(self, figure: Figure) -> bool:
         """Whether the figure's kernel is this kind of implementation."""
@@ -117,6 +120,12 @@ def matrices(text: str) -> str | None:
     return f"{plain[1]}x{plain[2]}x{plain[2]}" if plain else None
 
 
+def by_columns(text: str) -> str | None:
+    """:func:`matrices` with b by columns."""
+    shape = matrices(text)
+    return f"{shape}.t" if shape else None
+
+
 RULES = (
     # cub/benchmarks/bench/reduce/base.cuh in NVIDIA/cccl counts every element read and the one result written. The
     # published ladders of reductions are no rules here: their kernels leave one partial sum per block, not the sum.
@@ -165,6 +174,8 @@ RULES = (
     Rule(r"SGEMM \(cuBLAS\)|SGEMM: cuBLAS.*", r"cuBLAS .*|CUDA .*", "matmul/torch/mm", matrices),
     Rule(r"SGEMM \(torch\.matmul\)", r"PyTorch eager", "matmul/torch/mm", matrices),
     Rule(r"SGEMM: v1 naive \(coalesced\)", r"CUDA .*", "matmul/cuda/naive", matrices),
+    # gau-nernst/learn-cuda, 02b_matmul_sm80: torch.matmul of a by rows and b by columns, results as the operands are.
+    Rule(r"GEMM tensor core", r"cuBLAS [\d.]+", "matmul_tensor/torch/mm", by_columns, dtypes=TENSOR_DTYPES),
 )
 
 
@@ -196,14 +207,15 @@ def attach(figure: Figure, cases: Mapping[str, Case]) -> tuple[str, Published] |
     if "MIG" in figure["clock_power_notes"].replace("no MIG", ""):
         return "a slice of a card (MIG), not the card"
     rule = next((rule for rule in RULES if rule.fits(figure)), None)
-    if figure["dtype"] not in DTYPES and not (rule and rule.dtype):
-        return "no such dtype here"
     if rule is None:
         return "another kind of implementation"
+    dtype = rule.dtype or rule.dtypes.get(figure["dtype"])
+    if dtype is None:
+        return "no such dtype here"
     shape = rule.shape(figure["shape"])
     if shape is None:
         return "the shape is not stated exactly"
-    case_id = f"{rule.case}/{rule.dtype or DTYPES[figure['dtype']]}/{shape}"
+    case_id = f"{rule.case}/{dtype}/{shape}"
     if case_id not in cases:
         return f"no case {case_id}"
     time, formula = seconds(figure, cases[case_id], rule)

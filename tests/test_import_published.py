@@ -76,6 +76,17 @@ def test_a_rate_of_operations_is_two_per_multiplication(importer):
     assert figure.seconds == pytest.approx(2 * 2048**3 / 17.667e12)
 
 
+@pytest.mark.parametrize(("dtype", "found"), [("bf16", "bf16_f32"), ("fp16", "f16_f32"), ("fp32", None)])
+def test_a_product_on_tensor_cores_has_b_by_columns(importer, dtype, found):
+    """As its source multiplies; the dtype of the case names the accumulator, too."""
+    figure = {**CUBLAS, "kernel": "GEMM tensor core", "implementation": "cuBLAS 13.0", "dtype": dtype}
+    attached = importer.attach({**figure, "shape": "8192^3"}, CASES)
+    if found is None:
+        assert attached == "no such dtype here"
+    else:
+        assert attached[0] == f"matmul_tensor/torch/mm/{found}/8192x8192x8192.t"
+
+
 def test_without_knowing_what_was_counted_there_is_no_time(importer):
     """GB/s of a GEMM might count anything: only the published unit is kept."""
     _, figure = importer.attach({**CUBLAS, "unit": "GB/s"}, CASES)
