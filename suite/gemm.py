@@ -148,8 +148,9 @@ def fragment_loads(rows: int, columns: int, *tile: int) -> Model:
 
 def drawn(tile: tuple[int, ...], most: tuple[int | None, ...] | None = None) -> SearchStrategy[Shape]:
     """Shapes around the multiples of a tile of (m, n, k), with k of 0, 1 and 7, thin ones, shifted bases, pitched rows
-    and b stored by columns. ``most`` bounds each extent."""
-    return matrices(tile, lambda shape: max(shape.dims[1:]), most=most, transposable=True)
+    and b stored by columns. ``most`` bounds each extent; by default a second wide tile is begun, not filled."""
+    limits = tuple(min(2 * t + t // 2 + 1, max(t + 9, 81)) for t in tile) if most is None else most
+    return matrices(tile, lambda shape: max(shape.dims[1:]), most=limits, transposable=True)
 
 
 COUNTED = ("64x64x64", "33x65x7", "32x32x33.o1", "31x40x50.p56", "48x32x64.t", "1x70x32", "5x5x0")

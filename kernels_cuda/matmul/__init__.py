@@ -9,6 +9,8 @@ import torch
 
 from pytest_roofline.launch import Source, ceil_div, misalignment, require
 
+from . import tuned as _tuned
+
 _HERE = Path(__file__).parent
 NAIVE_UNCOALESCED = Source(_HERE / "naive_uncoalesced.cu")
 NAIVE = Source(_HERE / "naive.cu")
@@ -67,6 +69,16 @@ def double_buffered(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """As ``vectorised`` with asynchronous copies into the other of two pairs of tiles."""
     wide = _wide(b) and _wide(c)
     _launch(DOUBLE_BUFFERED, f"matmul_double_buffered<{_flag(wide)}>", (64, 64), (256,), a, b, c)
+
+
+def tuned_128(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """Tiles of 128 x 128, 16 x 8 elements of ``c`` per thread."""
+    _tuned.launch(_tuned.LARGE, a, b, c)
+
+
+def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """As ``tuned_128`` with the tile that suits the size of ``c``."""
+    _tuned.launch(_tuned.choose(*c.shape), a, b, c)
 
 
 def _launch(
