@@ -35,6 +35,9 @@ def report(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
         _print(reporter, "roofline: what could be reached", _reach_lines(state, state.options.reach))
     if not state.options.timing or not state.options.operations:
         return
+    if state.rows and state.options.ncu:
+        reporter.write_line("")
+        reporter.write_line("roofline: everything is timed; taking hardware counters with Nsight Compute", flush=True)
     if state.rows:
         print_styled(reporter, "roofline", _timed_lines(state, verbose, reporter))
         if state.judge.record is not None:

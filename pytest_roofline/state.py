@@ -91,8 +91,11 @@ class State:
     def counters(self) -> Profiled:
         """Hardware counters of the cases that ``--roofline-ncu`` chose. The first to ask pays for the profile, in a
         process of its own: nothing may be timed after that in this session."""
+        from pytest_roofline import worker
         from pytest_roofline.counters.session import profiled
 
+        if self.options.ncu:
+            worker.free_memory()  # the profiled process allocates the cases once more
         return profiled(self.rows, self.options.ncu, self.spec)
 
     @cached_property

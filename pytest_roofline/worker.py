@@ -305,6 +305,13 @@ def main() -> int:
     return 0
 
 
+def free_memory() -> None:
+    """Give the GPU's memory to other processes. Nothing can be timed in this process after that without a new start."""
+    close()
+    if "torch" in sys.modules and sys.modules["torch"].cuda.is_available():
+        sys.modules["torch"].cuda.empty_cache()
+
+
 def close() -> None:
     """Give back what runs in this process have taken from a GPU; nothing where nothing was timed."""
     if "pytest_roofline.timing" in sys.modules:

@@ -14,6 +14,7 @@ import pytest
 
 from pytest_roofline.reports.html.payload import payload, script
 from pytest_roofline.reports.series import RunPoint, Series
+from pytest_roofline.runs.record import PublishedFigure
 from tests.runs.made import made_case, made_run
 
 CASE = "sum/cuda/two_stage/f32/1024"
@@ -120,3 +121,17 @@ def test_the_dark_colours_are_the_same_whether_chosen_or_the_systems():
     css = (resources.files("pytest_roofline.reports.html") / "assets" / "report.css").read_text()
     system = css[css.index("prefers-color-scheme: dark") :].partition("}")[0]
     assert dict(re.findall(r"--([\w-]+): (#\w+)", system)) == style()["dark"]
+
+
+def test_a_rate_beside_its_time_is_one_published_figure():
+    """The same source, card and time, printed in two units, is one row of the page."""
+    figures = [
+        PublishedFigure("a100_pcie_40gb", metric, value, unit, "someone", seconds)
+        for metric, value, unit, seconds in (("time", 13.9, "us", 1.39e-5), ("bandwidth", 301, "GB/s", 1.3901e-5))
+    ]
+    other = PublishedFigure("a100_pcie_40gb", "time", 15.0, "us", "someone else", 1.5e-5)
+    run = made_run({CASE: 20e-6})
+    run = replace(run, cases=(replace(run.cases[0], published=(*figures, other)),))
+    found = payload(run)
+    metrics = [found["texts"][row[1]] for row in found["cases"]["published"][0]]
+    assert metrics == ["time", "time"]

@@ -180,6 +180,8 @@ def _counted(counted: CountedFigures | None, texts: _Texts) -> list[Any] | None:
 
 
 def _published(case: CaseRecord, other: Beside, texts: _Texts) -> list[Any]:
+    # A rate beside its time is the same result printed twice.
+    once = {(f.device, f.source, f.seconds and float(f"{f.seconds:.3g}")): f for f in reversed(case.published)}
     return [
         [
             *(texts(t) for t in (f.device, f.metric, f.unit, f.source, f.implementation, f.method, f.confidence)),
@@ -188,7 +190,7 @@ def _published(case: CaseRecord, other: Beside, texts: _Texts) -> list[Any]:
             _plain(f.fraction),
             texts("; ".join(other.caveats.get((case.id, f.device), ()))),
         ]
-        for f in case.published
+        for f in reversed(once.values())
     ]
 
 

@@ -23,7 +23,7 @@ const asOperations = (rate, unit = "op/s") => scaled(rate, unit, LARGE);
 const asCount = (n) => (known(n) ? (n < 1e5 ? digits(n, 6) : scaled(n, "", LARGE).trim()) : DASH);
 const asIntensity = (i) => (i === Infinity ? "∞" : known(i) ? digits(i) + " op/B" : DASH);
 const asPercent = (percent) => (percent >= 10 ? percent.toFixed(0) : percent.toFixed(1));
-const asChange = (ratio) => (known(ratio) ? (ratio >= 1 ? "+" : "−") + asPercent(Math.abs(100 * (ratio - 1))) + " %" : DASH);
+const asChange = (ratio) => (known(ratio) ? (Math.abs(ratio - 1) < 5e-4 ? "" : ratio > 1 ? "+" : "−") + asPercent(Math.abs(100 * (ratio - 1))) + " %" : DASH);
 const asDate = (iso) => (iso ? iso.slice(0, 16).replace("T", " ") : DASH);
 
 function asShare(fraction) {
