@@ -23,6 +23,7 @@ SHORTEST = 3
 ENOUGH = 2 * SHORTEST
 """Runs below which nothing is looked for."""
 _PENALTY = 4.0  # times ln(runs) and the variance: twice the BIC's 2 ln n, as runs of one day are not independent
+_ODD = 3.0  # standard deviations from which on a run is odd
 _SMALLEST_NOISE = 1e-4  # of exact figures, which have none
 _MAD = 1.4826  # of a normal distribution: standard deviation over median absolute deviation
 
@@ -89,9 +90,18 @@ def noise(logs: Sequence[float]) -> float:
 def _segments(logs: Sequence[float]) -> list[int]:
     """The first index of every level but the first."""
     numpy, ruptures = require("numpy"), require("ruptures")
-    scaled = numpy.asarray(logs, dtype=float) / noise(logs)
+    scale = noise(logs)
+    scaled = numpy.asarray(_without_odd_runs(logs, _ODD * scale), dtype=float) / scale
     detector = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST).fit(scaled.reshape(-1, 1))
     return [int(place) for place in detector.predict(pen=_PENALTY * math.log(len(logs)))[:-1]]
+
+
+def _without_odd_runs(logs: Sequence[float], far: float) -> list[float]:
+    """One or two runs in a row that lie ``far`` from the runs around them, drawn in to that distance: squared
+    deviations would give them a level of their own."""
+    reach = SHORTEST - 1
+    middles = [statistics.median(logs[max(0, at - reach) : at + reach + 1]) for at in range(len(logs))]
+    return [min(max(value, middle - far), middle + far) for value, middle in zip(logs, middles, strict=True)]
 
 
 def _also(before: Point, after: Point) -> tuple[str, ...]:
