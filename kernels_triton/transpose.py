@@ -30,10 +30,11 @@ def _transpose_tiled(
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):
-    # A program transposes a tile; the compiler takes it through shared memory, and both sides run along rows.
-    across = tl.cdiv(n, COLUMNS)
-    rows = (tl.program_id(0) // across).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    columns = (tl.program_id(0) % across).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
+    # A program transposes a tile; the compiler takes it through shared memory, and both sides run along rows. Programs
+    # that run at the same time are neighbours along a row of y: what is written together lies together.
+    down = tl.cdiv(m, ROWS)
+    rows = (tl.program_id(0) % down).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    columns = (tl.program_id(0) // down).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
     x_mask = (rows[:, None] < m) & (columns[None, :] < n)
     x = tl.load(x_ptr + rows[:, None] * x_row + columns[None, :] * x_column, mask=x_mask)
     y = y_ptr + columns[:, None] * y_row + rows[None, :] * y_column
@@ -58,10 +59,10 @@ def tiled(x: torch.Tensor, y: torch.Tensor) -> None:
 
 
 def _tile(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int, int]:
-    """Rows and columns of x, warps: the best of nine tiles on an H200, at 8192 x 8192 and at 4097 x 8191."""
+    """Rows and columns of x, warps: the best of five tiles on an H200 at 8192 x 8192, and of seven at 4097 x 8191."""
     if all(t.stride(0) * t.element_size() % 16 == 0 for t in (x, y)):
         return (64, 64, 8) if x.element_size() == 4 else (128, 128, 16)
-    return (128, 64, 8) if x.element_size() == 4 else (128, 32, 4)
+    return (64, 64, 8) if x.element_size() == 4 else (128, 32, 4)
 
 
 def _extents(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int]:
