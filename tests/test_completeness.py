@@ -51,6 +51,15 @@ def test_counts_without_a_case_are_orphans(project):
     result.stdout.fnmatch_lines(["orphan: negate/host/plain/f32/65x65 in *negate.json is no counted case"])
 
 
+def test_a_case_asked_for_by_name_misses_no_other(project):
+    """Only a run of everything fails for what it did not run."""
+    pytester = project()
+    counted = Counted("sm_80", {f"negate/host/plain/f32/{n}": CountedCase(CaseCounts()) for n in ("7x9", "8x8.o1")})
+    Store(pytester.path / "baselines").save(Baseline("a100", "negate", counted=counted))
+    result = pytester.runpytest(*RUNS, "--roofline-case=negate/host/plain/f32/7x9")
+    assert "missing" not in result.stdout.str()
+
+
 def test_a_damaged_baseline_stops_the_run_before_it_starts(project):
     """Exit code 4 and the file's name; the file stays as it is."""
     pytester = stored(project(), "negate/host/plain/f32/64x64")
