@@ -166,7 +166,8 @@ def compare(found: Change | None, campaigns: int, around: Circumstances | None =
 def _explained(kind: Kind, reason: Reason, found: Change, around: Circumstances) -> tuple[Kind, Reason, str]:
     """Another cause than the kernel, the surest first, and how the sentence goes on."""
     if around.same_code:
-        return Kind.ENVIRONMENT, Reason.SAME_CODE, "; the compiled code and its launch are those of the baseline"
+        blame = Kind.ENVIRONMENT if changed(found) else Kind.SAME
+        return blame, Reason.SAME_CODE, "; the compiled code and its launch are those of the baseline"
     if around.differences:
         return Kind.ENVIRONMENT, Reason.FINGERPRINT, ""
     if around.floor:

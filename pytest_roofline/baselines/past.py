@@ -21,7 +21,7 @@ class Past:
     differences: Mapping[str, Sequence[str]] = field(default_factory=dict)
     history: History = field(default_factory=History)
     noise: Mapping[str, Sequence[Noise]] = field(default_factory=dict)
-    pairs: Prior = field(default_factory=Prior)
+    pairs: Prior = field(default_factory=lambda: prior_of(()))
 
     def calibrated(self, case: str) -> list[float]:
         """Every stored difference of the unchanged kernel from itself."""

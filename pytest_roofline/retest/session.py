@@ -14,7 +14,7 @@ from pytest_roofline.retest.pairs import Found, Order, Tell, cases, collect, ret
 from pytest_roofline.retest.settings import OFF
 from pytest_roofline.statistics import summarise
 from pytest_roofline.statistics.paired import Outcome as Paired
-from pytest_roofline.verdict import Kind, Reason, Verdict, settle, shift_sentence
+from pytest_roofline.verdict import Kind, Reason, Verdict, changed, settle, shift_sentence
 
 if TYPE_CHECKING:
     from pytest_roofline.state import State
@@ -163,7 +163,8 @@ def settled(before: Verdict, one: Found, old: str) -> Verdict:
     problem = one.problem
     if one.same_code:
         sentence = f"{before.sentence}; the compiled code and its launch are those of {old}"
-        kind = before.kind if before.kind in (Kind.SAME, Kind.NEW) else Kind.ENVIRONMENT
+        moved = before.change is not None and changed(before.change)
+        kind = Kind.ENVIRONMENT if moved else Kind.SAME
         return replace(before, kind=kind, reason=Reason.SAME_CODE, sentence=sentence, suspect=False)
     if problem is not None and problem.reason in _OLD_MISSING:
         return replace(before, sentence=f"{before.sentence}; {old}: {problem.detail}")

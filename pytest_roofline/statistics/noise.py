@@ -59,8 +59,11 @@ def between_runs(seconds: float, *, power_limited: bool = False) -> float:
 
 
 def between_pairs(seconds: float) -> float:
-    """Stated standard deviation of ln(new / old) between processes that run both on the same buffers."""
-    return max(0.002, min(0.02, 0.002 * (20e-6 / seconds))) if seconds < 20e-6 else 0.002
+    """Stated standard deviation of ln(new / old) between processes that run both on the same buffers.
+
+    65 unchanged kernels on one H200 gave 0.08 % from 20 us on, 0.22 % from 5 to 20 us and 0.1 % below.
+    """
+    return max(0.001, min(0.01, 0.001 * (20e-6 / seconds))) if seconds < 20e-6 else 0.001
 
 
 def _short(seconds: float) -> float:

@@ -20,6 +20,7 @@ LOOKS = (4, 8, 16)
 FALSE_ALARM = 2.5e-5  # of one unchanged case over all looks, on one side: 0.01 if 400 cases are retested
 CLEARED = 0.005  # chance that a case slowed by its target is cleared at a look
 TARGETS = ((20e-6, 0.01), (5e-6, 0.02), (0.0, 0.05))  # smallest slowdown to be found, by seconds from which it holds
+STATED_DEGREES = 8.0  # what the stated noise of pairs is worth
 
 
 class Outcome(enum.Enum):
@@ -55,9 +56,13 @@ def of_process(differences: Sequence[float]) -> float:
 
 
 def prior_of(pairs: Sequence[tuple[float, Sequence[float]]]) -> Prior:
-    """A prior of the variance between processes, from ``(seconds, one number per process)`` of many cases."""
+    """A prior of the variance between processes, from ``(seconds, one number per process)`` of many cases.
+
+    Of few cases only the stated noise is known, and that is worth little: other cases on one card showed it.
+    """
     own = ((statistics.variance(d) / between_pairs(s) ** 2, len(d) - 1) for s, d in pairs if len(d) > 1)
-    return fit_prior(own)
+    found = fit_prior(own)
+    return found if found.cases else Prior(degrees=STATED_DEGREES)
 
 
 def decide(seconds: float, differences: Sequence[float], prior: Prior, calibrated: Sequence[float] = ()) -> Decision:

@@ -62,7 +62,7 @@ def measure(
     todo = todo if graphed(protocol) else Plan(1, todo.brackets, todo.warm_ups)
     wanted = blocks(todo.launches * estimate, effort)
     if slowdown:
-        new = session.slowed(new, todo, slowdown)
+        (new,) = session.slowed(new, todo, [slowdown])
     warm = Plan(todo.launches, todo.brackets, max(1, todo.warm_ups // 2))
     turns = Blocks([session.taker(one, warm, protocol) for one in (old, new)], random.Random())
     with watching(session.monitor) as state:

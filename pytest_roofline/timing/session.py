@@ -154,7 +154,7 @@ class Session:
         job = Job(calls, flush, restore, may_allocate)
         todo = plan(self.estimate(calls[0], protocol) if estimate is None else estimate, effort)
         todo = todo if in_graph else Plan(1, todo.brackets, todo.warm_ups)
-        take = self.taker(self.slowed(job, todo, slowdown) if slowdown else job, todo, protocol)
+        take = self.taker(self.slowed(job, todo, [slowdown])[0] if slowdown else job, todo, protocol)
         with watching(self.monitor) as state:
             found = collect(take, todo.brackets, self.monitor.throttled)
         typical = statistics.median(found.samples)
@@ -178,13 +178,13 @@ class Session:
             code=code_of(calls[0], lambda: capture(calls[:1], 1, may_allocate=may_allocate)) if in_graph else None,
         )
 
-    def slowed(self, job: Job, todo: Plan, fraction: float) -> Job:
-        """The job with work in front of its launches that makes a bracket longer by ``fraction``.
+    def slowed(self, job: Job, todo: Plan, fractions: Sequence[float]) -> list[Job]:
+        """The job with work in front of its launches that makes a bracket longer by each of the fractions.
 
         Raises :class:`delay.DelayTooShort`.
         """
-        plain = self._typical(job, Plan(todo.launches, 9, max(1, todo.warm_ups // 4))) * todo.launches
-        return replace(job, head=delaying(self.tools, self.delay, fraction * plain))
+        plain = self._typical(job, Plan(todo.launches, 15, max(1, todo.warm_ups // 4))) * todo.launches
+        return [replace(job, head=delaying(self.tools, self.delay, fraction * plain)) for fraction in fractions]
 
     def clock_mhz(self) -> float | None:
         """Median SM clock of the brackets since the last :meth:`taker`."""

@@ -53,7 +53,7 @@ def test_shorter_kernels_are_never_believed_to_be_less_noisy(a, b):
     """Both stated figures fall with the time."""
     low, high = sorted((a, b))
     assert between_runs(high) <= between_runs(low) <= 0.02
-    assert 0.002 <= between_pairs(high) <= between_pairs(low) <= 0.02
+    assert 0.001 <= between_pairs(high) <= between_pairs(low) <= 0.01
     assert between_runs(high, power_limited=True) >= 0.014
 
 

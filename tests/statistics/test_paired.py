@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pytest_roofline.statistics.noise import Prior
 from pytest_roofline.statistics.paired import LOOKS, Outcome, decide, of_process, prior_of, target
 
-QUIET = Prior(0.25, 20.0, 100)  # 0.1 % between processes for kernels from 20 us on
+QUIET = Prior(1.0, 20.0, 100)  # 0.1 % between processes for kernels from 20 us on
 LONG = 1e-4
 noises = st.lists(st.floats(-0.002, 0.002), min_size=4, max_size=16)
 
@@ -108,5 +108,5 @@ def test_what_is_to_be_found(seconds, expected):
 def test_a_prior_from_many_pairs():
     """Cases with a quarter of the stated standard deviation give a sixteenth of its variance."""
     rng = random.Random(3)
-    pairs = [(LONG, [rng.gauss(0, 0.0005) for _ in range(8)]) for _ in range(400)]
+    pairs = [(LONG, [rng.gauss(0, 0.00025) for _ in range(8)]) for _ in range(400)]
     assert prior_of(pairs).scale == pytest.approx(1 / 16, rel=0.1)

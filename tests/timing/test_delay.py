@@ -25,7 +25,7 @@ def test_a_bracket_becomes_longer_by_the_fraction_asked_for(engine):
     from pytest_roofline.timing.session import Job
 
     job, todo = Job([engine.tools.nothing]), Plan(512, 20, 20)
-    slowed = engine.slowed(job, todo, 0.05)
+    (slowed,) = engine.slowed(job, todo, [0.05])
     from pytest_roofline.contract import Protocol
 
     plain, slow = (engine.taker(one, todo, Protocol.GRAPH_HOT) for one in (job, slowed))
