@@ -183,7 +183,8 @@ def _record(state: State, case: Case, evidence: Evidence, benchmark: Any, item: 
     else:
         benchmark.has_error = True  # keeps pytest-benchmark from saving it
     which, old = state.options.retest.which, state.old is not None
-    if not case.kernel.peer and worth(row.verdict, row.seconds, which, old=old):
+    fresh_code = state.judge.changed_code(case, evidence)  # at the end it is known how many have, and more can be told
+    if not case.kernel.peer and (fresh_code or worth(row.verdict, row.seconds, which, old=old)):
         item.stash[CASE] = str(case)
     elif row.verdict.fails(strict=state.options.strict):
         pytest.fail(f"{case}: {row.verdict.kind.value}: {row.verdict.sentence}", pytrace=False)

@@ -15,7 +15,7 @@ from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing, to_
 from pytest_roofline.roofline import Assessment, Rates, assess, rates
 from pytest_roofline.statistics import Summary, summarise
 from pytest_roofline.statistics.paired import target
-from pytest_roofline.statistics.screen import Shift, clock_shifted, compare_run, shift
+from pytest_roofline.statistics.screen import FALSE_ALARM, Shift, clock_shifted, compare_run, shift
 from pytest_roofline.verdict import (
     Circumstances,
     Kind,
@@ -77,8 +77,8 @@ class Judge:
     current: dict[str, Summary] = field(default_factory=dict)
     _past: list[tuple[Environment, Past]] = field(default_factory=list)
 
-    def row(self, case: Case, evidence: Evidence) -> Row:
-        """Judge the evidence of a timed case (``OK`` with a timing, or ``INVALID``)."""
+    def row(self, case: Case, evidence: Evidence, chance: float = FALSE_ALARM) -> Row:
+        """Judge the evidence of a timed case (``OK`` with a timing, or ``INVALID``) at a chance of a false alarm."""
         work, model = case.work, case.model
         if evidence.outcome is Outcome.INVALID or evidence.timing is None or evidence.environment is None:
             reason = Reason(evidence.reason) if evidence.reason else Reason.NO_TIME
@@ -88,14 +88,16 @@ class Judge:
         seconds = timing.kernel if timing.kernel is not None else summary.seconds
         assessment = assess(work, model, self.record, self.ceilings, timing.launch_floor)
         against_roof = hold_against_roof(seconds, self._roof(case, assessment))
-        against_baseline = self._compare(case, timing, summary, evidence.environment)
+        against_baseline = self._compare(case, timing, summary, evidence.environment, chance)
         verdict = judge([*against_roof, against_baseline])
         if case.kernel.peer:
             verdict = Verdict(Kind.INFORMATION, Reason.PEER, verdict.sentence, verdict.change, verdict.campaigns)
         found, device = rates(work, seconds), evidence.environment.device
         return Row(case, seconds, timing.kernel is not None, summary, found, assessment, verdict, timing, device)
 
-    def _compare(self, case: Case, timing: Timing, summary: Summary, environment: Environment) -> Verdict:
+    def _compare(
+        self, case: Case, timing: Timing, summary: Summary, environment: Environment, chance: float
+    ) -> Verdict:
         """Against the campaigns of the same environment; against all of them, named as such, if there are none."""
         past, name = self.past(environment), str(case)
         self.current[name] = summary
@@ -104,11 +106,11 @@ class Judge:
             return compare(None, 0)
         moved = shift(self.current, past.history)
         stored = {campaign: run.summary for campaign, run in runs.items()}
-        found = compare_run(name, summary, stored, past.history, moved)
+        found = compare_run(name, summary, stored, past.history, moved, chance)
         latest = runs[max(runs)]
         floor = _floor_moved(timing, runs)
         rest = summary.shifted(-floor)
-        explained = not changed(compare_run(name, rest, stored, past.history, moved)) if rest else False
+        explained = not changed(compare_run(name, rest, stored, past.history, moved, chance)) if rest else False
         shifted = clock_shifted(timing.telemetry.clock_mhz, [run.clock_mhz for run in runs.values()])
         around = Circumstances(
             differences=past.differences.get(name, ()),
@@ -118,7 +120,7 @@ class Judge:
         )
         return compare(found, len(runs), around)
 
-    def again(self, case: Case, evidence: Evidence, log_means: Sequence[float]) -> Verdict:
+    def again(self, case: Case, evidence: Evidence, log_means: Sequence[float], chance: float = FALSE_ALARM) -> Verdict:
         """The verdict on a case that was measured again in fresh processes: its median stands for the run."""
         timing, environment = evidence.timing, evidence.environment
         assert timing is not None
@@ -126,13 +128,23 @@ class Judge:
         first = summarise(timing.samples)
         typical = statistics.median([first.log_mean, *log_means])
         summary = first.shifted(math.exp(typical) - first.seconds) or first
-        verdict = self._compare(case, timing, summary, environment)
+        verdict = self._compare(case, timing, summary, environment, chance)
         sentence = f"{verdict.sentence}; median of {1 + len(log_means)} processes"
         if verdict.kind is not Kind.SAME:
             sentence += "; without an old kernel what a start of the machine has of its own remains: "
             sentence += f"{100 * verdict.change.detectable:.1f} % would show, " if verdict.change else ""
             sentence += f"with --roofline-against=REF {100 * target(summary.seconds):.0f} %"
         return replace(verdict, sentence=sentence, suspect=False)
+
+    def changed_code(self, case: Case, evidence: Evidence) -> bool | None:
+        """Whether the kernel's code is another than the baseline's; ``None`` where one of them is not known."""
+        if evidence.timing is None or evidence.environment is None:
+            return None
+        runs = self.past(evidence.environment).runs.get(str(case), {})
+        stored = runs[max(runs)].code if runs else None
+        if stored is None or evidence.timing.code is None:
+            return None
+        return stored != evidence.timing.code
 
     def past(self, environment: Environment) -> Past:
         """What is stored of this device, as a run in that environment sees it; read once."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_roofline.evidence import CaseSpec, Evidence, Outcome, Pair
-from pytest_roofline.statistics import paired
+from pytest_roofline.statistics import alarm, paired
 from pytest_roofline.statistics.noise import Prior
 from pytest_roofline.statistics.paired import LOOKS, Decision, decide, of_process
 from pytest_roofline.verdict import Reason
@@ -88,17 +88,17 @@ def retest(
         for evidence in run_together([orders[case].spec for case in active]):
             found[evidence.case].take(evidence)
         if process in looks:
-            _look({case: found[case] for case in active}, orders, prior)
+            _look({case: found[case] for case in active}, orders, prior, alarm(len(orders)))
     return found
 
 
-def _look(active: Mapping[str, Found], orders: Mapping[str, Order], prior: Prior) -> None:
+def _look(active: Mapping[str, Found], orders: Mapping[str, Order], prior: Prior, chance: float) -> None:
     """Decide what can be decided. Where nothing was calibrated, all pairs of this retest together say what is usual."""
     ready = {case: one for case, one in active.items() if not one.done and len(one.differences) > 1}
     if not prior.cases:
         prior = paired.prior_of([(one.seconds, one.differences) for one in ready.values()])
     for case, one in ready.items():
-        one.decision = decide(one.seconds, one.differences, prior, orders[case].calibrated)
+        one.decision = decide(one.seconds, one.differences, prior, orders[case].calibrated, chance)
 
 
 def collect(orders: Mapping[str, Order], run_together: RunTogether, processes: int, tell: Tell) -> dict[str, Found]:

@@ -12,7 +12,7 @@ from pytest_roofline.judging import Row
 from pytest_roofline.retest.choice import worth
 from pytest_roofline.retest.pairs import Found, Order, Tell, cases, collect, retest
 from pytest_roofline.retest.settings import OFF
-from pytest_roofline.statistics import summarise
+from pytest_roofline.statistics import alarm, summarise
 from pytest_roofline.statistics.paired import Outcome as Paired
 from pytest_roofline.verdict import Kind, Reason, Verdict, changed, settle, shift_sentence
 
@@ -32,6 +32,7 @@ class Retest:
     tell: Tell
     told: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    chance: float = alarm(400)
 
     def run(self) -> None:
         """Give every suspect its last verdict, look at the shift of the whole run, calibrate where that was asked."""
@@ -58,10 +59,17 @@ class Retest:
         return not row.case.kernel.peer and worth(row.verdict, row.seconds, which, old=old)
 
     def _screen_again(self, rows: dict[str, Row]) -> None:
-        """The first cases of a run were judged before its shift was known."""
-        for name, row in rows.items():
-            if self._worth(row):
-                self._accept(rows, name, self.state.judge.row(row.case, self.state.evidence[name]).verdict)
+        """Judge anew with what only the end of a run knows: how far all of it has moved, and how many cases can raise a
+        false alarm, which are those whose code is not known to be the baseline's."""
+        state = self.state
+        evidence = {name: state.evidence[name] for name in rows}
+        code = {name: state.judge.changed_code(row.case, evidence[name]) for name, row in rows.items()}
+        own = [name for name, row in rows.items() if not row.case.kernel.peer]
+        self.chance = alarm(sum(code[name] is not False for name in own))
+        for name in own:
+            if code[name] or self._worth(rows[name]):
+                again = state.judge.row(rows[name].case, evidence[name], self.chance)
+                self._accept(rows, name, again.verdict)
 
     def _shifted(self, rows: Mapping[str, Row]) -> list[str]:
         """Tell a remarkable shift of the whole run, and choose cases that find out whose it is."""
@@ -120,7 +128,7 @@ class Retest:
                 if evidence.outcome is Outcome.OK and evidence.timing is not None:
                     means[evidence.case].append(summarise(evidence.timing.samples).log_mean)
         for name in doubtful:
-            verdict = state.judge.again(rows[name].case, state.evidence[name], means[name])
+            verdict = state.judge.again(rows[name].case, state.evidence[name], means[name], self.chance)
             self._accept(rows, name, verdict)
 
     def _calibrate(self, rows: Mapping[str, Row]) -> None:

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_roofline.statistics.noise import Prior, Spread, between_pairs, fit_prior, moderate
-from pytest_roofline.statistics.summaries import MINIMAL, Change
+from pytest_roofline.statistics.summaries import MINIMAL, Change, alarm
 
 LOOKS = (4, 8, 16)
-FALSE_ALARM = 2.5e-5  # of one unchanged case over all looks, on one side: 0.01 if 400 cases are retested
+FALSE_ALARM = alarm(400)  # of one unchanged case over all looks, on one side
 CLEARED = 0.005  # chance that a case slowed by its target is cleared at a look
 TARGETS = ((20e-6, 0.01), (5e-6, 0.02), (0.0, 0.05))  # smallest slowdown to be found, by seconds from which it holds
 STATED_DEGREES = 8.0  # what the stated noise of pairs is worth
@@ -65,25 +65,32 @@ def prior_of(pairs: Sequence[tuple[float, Sequence[float]]]) -> Prior:
     return found if found.cases else Prior(degrees=STATED_DEGREES)
 
 
-def decide(seconds: float, differences: Sequence[float], prior: Prior, calibrated: Sequence[float] = ()) -> Decision:
+def decide(
+    seconds: float,
+    differences: Sequence[float],
+    prior: Prior,
+    calibrated: Sequence[float] = (),
+    chance: float = FALSE_ALARM,
+) -> Decision:
     """What ``differences``, one per process, say about a kernel of ``seconds``; ``calibrated`` are differences of the
-    unchanged kernel, taken earlier. Raises ``ValueError`` for fewer than two, or a NaN.
+    unchanged kernel, taken earlier; ``chance`` is that of a false alarm. Raises ``ValueError`` for fewer than two
+    differences, or a NaN.
 
     Undecided before the first look, and whenever the interval allows both; after the last look that is final.
     """
     if len(differences) < 2 or not all(map(math.isfinite, differences)):
         raise ValueError("a paired comparison needs two processes and finite differences")
     own = moderate(prior, between_pairs(seconds), [differences, calibrated])
-    found = paired_change(statistics.fmean(differences), own, len(differences))
+    found = paired_change(statistics.fmean(differences), own, len(differences), chance)
     outcome = _outcome(found, own, len(differences), target(seconds))
     return Decision(outcome if len(differences) >= LOOKS[0] else Outcome.UNDECIDED, found, len(differences))
 
 
-def paired_change(difference: float, own: Spread, processes: int) -> Change:
+def paired_change(difference: float, own: Spread, processes: int, chance: float = FALSE_ALARM) -> Change:
     """The mean of so many pairs with its interval."""
-    half = own.half_width(FALSE_ALARM / len(LOOKS), 1 / processes)
+    half = own.half_width(chance / len(LOOKS), 1 / processes)
     miss = own.half_width(0.01, 1 / max(LOOKS))
-    last = own.half_width(FALSE_ALARM / len(LOOKS), 1 / max(LOOKS))
+    last = own.half_width(chance / len(LOOKS), 1 / max(LOOKS))
     return Change(
         ratio=math.exp(difference),
         low=math.exp(difference - half),

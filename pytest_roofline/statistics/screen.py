@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_roofline.statistics.noise import Prior, Spread, between_runs, fit_prior, moderate
-from pytest_roofline.statistics.summaries import MINIMAL, Change, Summary
+from pytest_roofline.statistics.summaries import MINIMAL, Change, Summary, alarm
 
-FALSE_ALARM = 2.5e-5  # of one unchanged case, on one side: 0.01 in a campaign of 400
+FALSE_ALARM = alarm(400)  # of one unchanged case, while it is not known how many can have changed
 MISS = 0.01  # of a slowdown of the size called detectable
 CLEARED = 0.0025  # of a slowdown of the size called excluded
 CAMPAIGN_SHIFT = 0.005  # stated standard deviation of what a whole campaign has in common
@@ -112,20 +112,22 @@ def spread(case: str, runs: Iterable[Summary], past: History) -> Spread:
     return moderate(past.prior, _stated(runs), [past.residuals.get(case, ())])
 
 
-def compare_run(case: str, current: Summary, runs: Runs, past: History, moved: Shift) -> Change:
-    """One case of a run against its stored campaigns. Raises ``ValueError`` without any."""
+def compare_run(
+    case: str, current: Summary, runs: Runs, past: History, moved: Shift, chance: float = FALSE_ALARM
+) -> Change:
+    """One case of a run against its stored campaigns, at a chance of a false alarm. Raises ``ValueError`` without any."""
     if not runs:
         raise ValueError("there is no baseline to compare with")
     own = spread(case, runs.values(), past)
     level = past.levels.get(case, statistics.fmean(run.log_mean for run in runs.values()))
-    return change(current.log_mean - level - moved.mean, own, (1 + 1 / len(runs)), moved.variance)
+    return change(current.log_mean - level - moved.mean, own, 1 + 1 / len(runs), moved.variance, chance)
 
 
-def change(difference: float, own: Spread, times: float, beside: float = 0.0) -> Change:
+def change(difference: float, own: Spread, times: float, beside: float = 0.0, chance: float = FALSE_ALARM) -> Change:
     """What a difference of ln(seconds) says when its variance is ``own`` ``times`` over, and ``beside`` more."""
     half, miss, clear = (
         math.hypot(own.half_width(tail, times), Spread(beside, math.inf).half_width(tail))
-        for tail in (FALSE_ALARM, MISS, CLEARED)
+        for tail in (chance, MISS, CLEARED)
     )
     return Change(
         ratio=math.exp(difference),

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+ALARMS = 0.01  # false alarms that a campaign may raise, shared by the cases that may raise one
+MOST_ALARM = 1e-3  # of one case, however few there are
 MINIMAL = 0.005  # a change this small is not worth a verdict, however certain it is
 
 _ROUNDING = 1e-9  # of a mean of logarithms, far above what doubles lose
@@ -86,6 +88,11 @@ def summarise(samples: Sequence[float]) -> Summary:
     return Summary(
         statistics.fmean(map(math.log, middle)), tuple(quantile(ordered, q) for q in QUANTILES), len(ordered)
     )
+
+
+def alarm(cases: int) -> float:
+    """The chance of a false alarm that each of so many cases may have, on one side."""
+    return min(MOST_ALARM, ALARMS / max(cases, 1))
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
