@@ -1,4 +1,4 @@
-"""Pictures of a report for the documentation; needs Selenium, Chromium and Pillow.
+"""Pictures of a report for the documentation; needs Selenium and Chromium.
 
 pytest-roofline report run.json --history=.roofline/history -o report.html
 python benchmarks/report_pictures.py report.html docs/reports --case=transpose/cuda/shared/f32/4096x4096
@@ -11,15 +11,12 @@ import sys
 from pathlib import Path
 from urllib.parse import quote
 
-from PIL import Image
-
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.reports.browser import open_browser  # noqa: E402
 
 WIDTH = 1360
-COLOURS = 256  # flat colours and smooth text need no more, in half of the bytes
 FRAME = 143  # of the window, above the page
 
 
@@ -44,8 +41,6 @@ def main() -> None:
             browser.get(options.report.resolve().as_uri() + place)
             path = options.folder / f"{name}.png"
             browser.save_screenshot(str(path))
-        with Image.open(path) as picture:
-            picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
         print(f"{path}: {path.stat().st_size / 1024:.0f} KiB")
 
 

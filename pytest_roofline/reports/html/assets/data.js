@@ -18,13 +18,24 @@ class Case {
     this.kernel = parts.slice(0, 3).join("/");
     this.size = this.dims.reduce((a, b) => a * b, 1);
     this.href = "#/case/" + encodeURIComponent(this.id);
-    this.level = this.traffic.length ? this.traffic[0][0] : "device";
-    const moved = [...this.traffic, ...this.model].filter((t) => t[0] === this.level).map((t) => t[1] + t[2]);
-    this.bytes = moved.length ? Math.max(...moved) : 0;
     this.work = Object.values(this.operations).reduce((a, b) => a + b, 0);
-    this.reach = this.bytes ? this.work / this.bytes : Infinity; // operations per byte that this kernel moves
     this.bound = this.bounds.algorithm || null;
+    this.moved = {}; // bytes by memory level: what must cross it, or what this kernel's own model says, if that is more
+    for (const [level, read, write] of [...this.traffic, ...this.model]) {
+      this.moved[level] = Math.max(this.moved[level] || 0, read + write);
+    }
+    // The level whose roof it stands under: the one that bounds it, for a pipeline that of its compulsory traffic.
+    this.level = this.bound && this.bound[1] in this.moved ? this.bound[1] : this.traffic.length ? this.traffic[0][0] : "device";
     this.severity = FAILING.has(this.verdict) ? 0 : WARNING.has(this.verdict) && this.verdict !== "new" ? 1 : 2;
+  }
+
+  bytes(level = this.level) {
+    return this.moved[level] || 0;
+  }
+
+  // Operations per byte that this kernel moves through a level.
+  reach(level = this.level) {
+    return this.bytes(level) ? this.work / this.bytes(level) : Infinity;
   }
 
   // Figures known of the case, by name: {value, label, unit, origin}.

@@ -32,12 +32,12 @@ function glance(c) {
 function whereItLies(c) {
   const list = byOperation.get(c.operation);
   if (c.seconds === null) return missing("Not timed in this run.");
-  if (c.work > 0 && c.bytes > 0) return [rooflinePlot(list, { level: c.level, focus: c, width: 760, height: 460, right: 200 }), legend(list)];
-  const others = problemOf(c).filter((o) => o.seconds !== null && o.bytes > 0);
+  if (c.work > 0 && c.bytes() > 0) return [h("p", { class: "muted" }, `Operations per byte through ${LEVELS[c.level] || c.level}.`), rooflinePlot(list, { level: c.level, focus: c, width: 760, height: 460, right: 206 }), legend(list.filter((o) => o.seconds !== null && o.bytes(c.level) > 0))];
+  const others = problemOf(c).filter((o) => o.seconds !== null && o.bytes(c.level) > 0);
   if (!others.length) return missing("It moves no bytes that a roof is known for.");
   const roofs = roofsOf(c.level, []).memory;
-  return [h("p", { class: "muted" }, "No arithmetic, so no intensity: bytes per second against the roof."),
-    dotPlot(others, { value: (o) => o.bytes_rate, top: Math.max(...others.map((o) => o.bytes_rate), ...roofs.map((r) => r[2])), show: asBandwidth, width: 760,
+  return [h("p", { class: "muted" }, `No arithmetic, so no intensity: bytes per second through ${LEVELS[c.level] || c.level}.`),
+    dotPlot(others, { value: (o) => o.bytes(c.level) / o.seconds, top: Math.max(...others.map((o) => o.bytes(c.level) / o.seconds), ...roofs.map((r) => r[2])), show: asBandwidth, width: 760,
       lane: (o) => `${o.backend} ${o.variant.replaceAll("_", " ")}`, link: (_, [o]) => o.href, chosen: c,
       lines: roofs.map((r) => [r[2], `${asBandwidth(r[2])} ${r[3]}`]) }), legend(others)];
 }

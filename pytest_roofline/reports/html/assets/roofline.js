@@ -1,5 +1,5 @@
 // The roofline: log-log, operations per byte against operations per second, one plot for each memory level.
-const PLOT = { width: 1200, height: 580, left: 74, right: 196, top: 18, bottom: 52 };
+const PLOT = { width: 1200, height: 580, left: 74, right: 206, top: 18, bottom: 52 };
 const LINE = 15; // between two labels
 const decade = (value) => Math.log10(value);
 
@@ -11,14 +11,15 @@ function roofsOf(level, cases) {
 }
 
 function rooflinePlot(list, { level = "device", focus = null, ...shape } = {}) {
-  const drawn = list.filter((c) => c.seconds !== null && c.level === level && c.work > 0 && Number.isFinite(c.reach));
+  const drawn = list.filter((c) => c.seconds !== null && c.work > 0 && c.bytes(level) > 0);
   const { memory, compute } = roofsOf(level, drawn);
   if (!drawn.length) return h("p", { class: "muted" }, `No case here has arithmetic and moves bytes through ${LEVELS[level] || level}.`);
   const size = { ...PLOT, ...shape };
   const rates = drawn.map((c) => c.operations_rate), peaks = compute.map((r) => r[2]);
   const ridges = memory.flatMap((m) => peaks.map((p) => p / m[2]));
-  const x0 = Math.floor(decade(Math.min(...drawn.map((c) => c.reach))) - 0.15);
-  const x1 = Math.ceil(decade(Math.max(...drawn.map((c) => c.reach), ...ridges)) + 0.1);
+  const reaches = drawn.map((c) => c.reach(level));
+  const x0 = Math.floor(decade(Math.min(...reaches, ...ridges)) - 0.15);
+  const x1 = Math.ceil(decade(Math.max(...reaches, ...ridges)) + 0.1);
   const y0 = Math.floor(decade(Math.min(...rates)) - 0.1), y1 = decade(Math.max(...peaks, ...rates)) + 0.35;
   const X = (v) => size.left + ((decade(v) - x0) / (x1 - x0)) * (size.width - size.left - size.right);
   const Y = (v) => size.height - size.bottom - ((decade(v) - y0) / (y1 - y0)) * (size.height - size.top - size.bottom);
@@ -28,10 +29,10 @@ function rooflinePlot(list, { level = "device", focus = null, ...shape } = {}) {
   roofLines(svg, size, X, Y, memory, compute, [x0, x1], y0);
   const lines = s("g", { class: "ladders" });
   ladders(drawn).forEach((ladder) => lines.append(s("polyline", { class: `ladder ${family(ladder[0])}`,
-    "data-operation": ladder[0].operation, points: ladder.map((c) => `${X(c.reach).toFixed(1)},${Y(c.operations_rate).toFixed(1)}`).join(" ") })));
+    "data-operation": ladder[0].operation, points: ladder.map((c) => `${X(c.reach(level)).toFixed(1)},${Y(c.operations_rate).toFixed(1)}`).join(" ") })));
   svg.append(lines);
   const points = s("g", { class: "points" });
-  const marks = [...drawn].sort((a, b) => isMain.has(a) - isMain.has(b)).map((c) => point(c, X, Y, focus));
+  const marks = [...drawn].sort((a, b) => isMain.has(a) - isMain.has(b)).map((c) => point(c, X(c.reach(level)), Y, focus));
   points.append(...marks);
   svg.append(points);
   roving(points, marks);
@@ -96,8 +97,8 @@ function ladders(list) {
   return [...groups.values()].filter((g) => g.length > 1).map((g) => g.sort((a, b) => a.order - b.order));
 }
 
-function point(c, X, Y, focus) {
-  const main = isMain.has(c), x = X(c.reach), y = Y(c.operations_rate);
+function point(c, x, Y, focus) {
+  const main = isMain.has(c), y = Y(c.operations_rate);
   const link = s("a", { href: c.href, class: main ? "" : "minor", "data-operation": c.operation,
     "aria-label": caseLines(c).join(", ") });
   if (c === focus) {
@@ -128,23 +129,23 @@ function spotlight(svg, c) {
 
 // What moves bytes and computes nothing has no place on a roofline: bytes per second alone, operation by operation.
 function bandwidthPlot(list, level) {
-  const moved = list.filter((c) => c.seconds !== null && c.level === level && c.work === 0 && c.bytes > 0);
+  const moved = list.filter((c) => c.seconds !== null && c.work === 0 && c.bytes(level) > 0);
   if (!moved.length) return null;
   const roofs = roofsOf(level, []).memory;
   return [h("h3", null, "No arithmetic, so no intensity: bytes per second alone"),
-    dotPlot(moved, { value: (c) => c.bytes_rate, top: Math.max(...moved.map((c) => c.bytes_rate), ...roofs.map((r) => r[2])),
+    dotPlot(moved, { value: (c) => c.bytes(level) / c.seconds, top: Math.max(...moved.map((c) => c.bytes(level) / c.seconds), ...roofs.map((r) => r[2])),
       show: asBandwidth, lines: roofs.map((r) => [r[2], `${asBandwidth(r[2])} ${r[1].includes("(") ? r[1].replace(/.*\((.*)\)/, "$1, ") : ""}${r[3]}`]) })];
 }
 
 function rooflineView(main) {
-  const levels = [...new Set(timed.map((c) => c.level))];
+  const levels = Object.keys(LEVELS).filter((level) => timed.some((c) => c.bytes(level) > 0));
   const state = { level: levels.includes("device") ? "device" : levels[0], operation: "", dtype: "", every: true, launches: false };
   const launches = timed.filter((c) => c.regime === "overhead").length;
   const plot = h("div", { class: "plotbox" }), table = h("div");
   const draw = () => {
     const list = timed.filter((c) => (!state.operation || c.operation === state.operation)
       && (!state.dtype || c.dtype === state.dtype) && (state.every || isMain.has(c)) && (state.launches || c.regime !== "overhead"));
-    const here = list.filter((c) => c.level === state.level);
+    const here = list.filter((c) => c.bytes(state.level) > 0);
     replace(plot, rooflinePlot(list, { level: state.level }), legend(here), bandwidthPlot(list, state.level));
     replace(table, caseTable(here, "Cases of this plot", "fraction", 420));
   };

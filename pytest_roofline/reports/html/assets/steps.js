@@ -39,10 +39,10 @@ function intensity(c) {
   return { title: "Arithmetic intensity", ask: "What could the algorithm reach, and what does this kernel move?", body: [
     pairs([["Operations", Object.entries(c.operations).map(([p, n]) => `${asCount(n)} ${p.replaceAll("_", " ")}`).join(", ") || "none"],
       ["Of the problem", asIntensity(c.intensity), "each byte once"],
-      c.model.length ? ["Of this kernel", asIntensity(c.reach), `its own traffic: ${c.model.map(([l, r, w]) => `${asBytes(r + w)} ${LEVELS[l] || l}`).join(", ")}`] : null,
+      c.model.length ? ["Of this kernel", asIntensity(c.reach()), `through ${LEVELS[c.level] || c.level}; its own traffic: ${c.model.map(([l, r, w]) => `${asBytes(r + w)} ${LEVELS[l] || l}`).join(", ")}`] : null,
       known(real) ? ["Through DRAM", asIntensity(real), `${asBytes(through.value)}, ncu`] : null]),
-    known(real) && h("p", { class: "reading" }, c.bytes && through.value > 1.15 * c.bytes
-      ? `${digits(through.value / c.bytes)}× the bytes that its model names went through DRAM.` : "DRAM carried what the model says."),
+    known(real) && h("p", { class: "reading" }, c.bytes("device") && through.value > 1.15 * c.bytes("device")
+      ? `${digits(through.value / c.bytes("device"))}× the bytes that its model names went through DRAM.` : "DRAM carried what the model says."),
     !through && missing(`How many bytes really went through DRAM is not known: no ${ASK} in this run.`)] };
 }
 
