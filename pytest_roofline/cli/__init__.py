@@ -19,6 +19,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
-        print(f"pytest-roofline: {error.name} is not installed: pip install {error.name}", file=sys.stderr)
+        help_ = "pip install 'pytest-roofline[cli]' brings it"
+        print(f"pytest-roofline: {error.name} is not installed: {help_}", file=sys.stderr)
         sys.exit(UNUSABLE)
     sys.exit(run())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import Annotated
 
 import typer
@@ -74,9 +72,6 @@ def run(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit code."""
     try:
         app(arguments)
-    except BrokenPipeError:  # somebody reads only the first lines
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
     except _UNUSABLE as error:
         console.complain(str(error))
         return UNUSABLE

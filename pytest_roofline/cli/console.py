@@ -5,6 +5,7 @@ What is printed comes from files: control characters in it are shown as ``?``, n
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -49,7 +50,11 @@ def printable(text: str) -> str:
 def deliver(text: str, output: Path | None) -> None:
     """Write a document to a file, atomically, or to standard output as it is."""
     if output is None:
-        sys.stdout.write(text)
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _nobody_reads()
         return
     cache.write_atomically(output, text.encode())
     show([f"wrote {output}"])
@@ -68,5 +73,16 @@ def complain(message: str) -> None:
     print(f"pytest-roofline: {printable(message)}", file=sys.stderr)
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Whoever reads only the first lines is no error, and must not change the exit code."""
+        _nobody_reads()
+
+
 def _console() -> Console:
-    return Console(highlight=False, markup=False, emoji=False)
+    return _Console(highlight=False, markup=False, emoji=False)
+
+
+def _nobody_reads() -> None:
+    """Let whatever is still printed vanish."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

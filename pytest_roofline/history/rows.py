@@ -17,9 +17,8 @@ from typing import Any
 
 from pytest_roofline.history import HistoryError
 from pytest_roofline.ids import CaseId
-from pytest_roofline.runs import CaseRecord, RunRecord
+from pytest_roofline.runs import JOURNAL, CaseRecord, RunRecord, read_text
 from pytest_roofline.runs.figures import figures
-from pytest_roofline.runs.files import from_plain
 from pytest_roofline.statistics import QUANTILES
 
 OURS, BENCHMARK = "roofline", "pytest-benchmark"
@@ -90,6 +89,8 @@ COLUMNS = {f.name: "TIMESTAMP" if f.name in ("started", "committed") else TYPES[
 
 def rows(text: str, name: str) -> tuple[str, list[Row]]:
     """The run's name and its rows, from the text of a file called ``name``. Raises :class:`HistoryError`."""
+    if name.endswith(JOURNAL):
+        return _of_ours(text, name)
     try:
         data = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -99,11 +100,15 @@ def rows(text: str, name: str) -> tuple[str, list[Row]]:
             return _of_benchmarks(data)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise HistoryError(f"{name} is no file of pytest-benchmark: {type(error).__name__} {error}") from error
+    return _of_ours(text, name)
+
+
+def _of_ours(text: str, name: str) -> tuple[str, list[Row]]:
     try:
-        run = from_plain(data)
+        run = read_text(text, name)
         return run.id, list(of_run(run))
     except ValueError as error:
-        raise HistoryError(f"{name} is no run file: {error}") from error
+        raise HistoryError(str(error) if name in str(error) else f"{name} is no run file: {error}") from error
 
 
 def of_run(run: RunRecord) -> Iterator[Row]:

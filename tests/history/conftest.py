@@ -22,7 +22,9 @@ def texts_of(seconds: Sequence[float], **changes: Any) -> list[tuple[str, str]]:
 def run_at(place: int, cases: dict[str, float], **changes: Any) -> RunRecord:
     """The run at a place of the history."""
     started = f"2026-11-{1 + place // 24:02d}T{place % 24:02d}:00:00+00:00"
-    made = made_run(cases, id=f"run{place:04d}", started=started, commit=Commit(f"{place:040x}", started, "main"))
+    made = made_run(
+        cases, id=f"run{place:04d}", started=started, commit=Commit(f"{place:08x}" + 32 * "0", started, "main")
+    )
     return replace(made, **changes)
 
 

@@ -1,0 +1,94 @@
+"""The command as a whole: exit codes, and what it needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import pytest_roofline
+from pytest_roofline.runs import save
+from tests.runs.made import made_run
+
+BLOCKED = """
+import sys
+for name in ("torch", "triton", "cupy", "pynvml", {more}):
+    sys.modules[name] = None
+from pytest_roofline.cli import main
+sys.argv[1:] = {arguments!r}
+main()
+"""
+
+
+def blocked(*arguments, more=""):
+    """Run the command in a process in which no GPU library can be imported."""
+    script = BLOCKED.format(arguments=[str(x) for x in arguments], more=more)
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+
+def test_everything_works_without_a_gpu_library(tmp_path):
+    """Reports, comparisons, baselines and devices on files of another machine."""
+    path = save(made_run({"copy/cuda/a/f32/8": 20e-6}), tmp_path / "run.json")
+    folder = tmp_path / "baselines"
+    assert blocked("baseline", "promote", path, "--baselines", folder).returncode == 0
+    for arguments in (
+        ("report", path),
+        ("report", path, "--format=markdown"),
+        ("export", path),
+        ("compare", folder / "h200", path),
+        ("baseline", "verify", "--baselines", folder),
+        ("devices", "show", "h200"),
+    ):
+        done = blocked(*arguments)
+        assert (done.returncode, done.stderr) == (0, ""), arguments
+
+
+def test_a_missing_package_is_named_with_its_extra():
+    """Without typer nothing works, without DuckDB only the history does not."""
+    done = blocked("--help", more="'typer'")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "pip install 'pytest-roofline[cli]'" in done.stderr
+    done = blocked("history", "list", more="'duckdb'")
+    assert done.returncode == 4
+    assert "duckdb is not installed: pip install 'pytest-roofline[history]'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["bogus"], ["report"], ["compare", "a"], ["report", "x", "--format=pdf"], ["history", "list", "-n", "0"]],
+)
+def test_usage_errors_end_with_4_as_in_pytest(command, arguments):
+    """Not with click's own 2."""
+    assert command(*arguments).code == 4
+
+
+def test_the_version_is_that_of_the_plugin(command):
+    """And help is no error."""
+    assert command("--version").out == f"pytest-roofline {pytest_roofline.__version__}\n"
+    ended = command("--help")
+    assert ended.code == 0
+    assert "baseline" in ended.out
+
+
+def test_a_file_that_is_not_there_is_said_on_standard_error(command, tmp_path):
+    """One line, no traceback, exit code 4."""
+    ended = command("report", tmp_path / "none.json")
+    assert (ended.code, ended.out) == (4, "")
+    assert ended.err.startswith("pytest-roofline: ")
+    assert ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [("report -v {run}", 0), ("export {run}", 0), ("compare {old} {run}", 1)]
+)
+def test_a_reader_that_leaves_early_changes_no_exit_code(tmp_path, arguments, code):
+    """``pytest-roofline compare A B | head -1`` is no error of its own and hides none."""
+    cases = {f"copy/cuda/v{k}/f32/8": 20e-6 for k in range(2000)}
+    run = save(made_run(cases), tmp_path / "run.json")
+    old = save(made_run({**cases, "copy/cuda/v0/f32/8": 1e-6}), tmp_path / "old.json")
+    words = f"{sys.executable} -m pytest_roofline.cli {arguments.format(run=run, old=old)}"
+    script = f"{words} | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, "")
+    assert len(done.stdout.splitlines()) == 1
