@@ -1,4 +1,4 @@
-"""Pictures of a report for the documentation; needs Selenium and Chromium.
+"""Pictures of a report for the documentation; needs Selenium, Chromium and Pillow.
 
 pytest-roofline report run.json --history=.roofline/history -o report.html
 python benchmarks/report_pictures.py report.html docs/reports --case=transpose/cuda/shared/f32/4096x4096
@@ -10,6 +10,8 @@ import argparse
 import sys
 from pathlib import Path
 from urllib.parse import quote
+
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -41,6 +43,10 @@ def main() -> None:
             browser.get(options.report.resolve().as_uri() + place)
             path = options.folder / f"{name}.png"
             browser.save_screenshot(str(path))
+        with Image.open(path) as picture:
+            # 256 colours hold these pages in a third of the bytes, if the rare ones (marks) are chosen as well.
+            reduced = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        reduced.save(path, optimize=True)
         print(f"{path}: {path.stat().st_size / 1024:.0f} KiB")
 
 

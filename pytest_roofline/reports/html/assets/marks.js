@@ -32,7 +32,8 @@ function mark(c, x, y, size, attributes) {
 }
 
 function legend(list) {
-  const kinds = [...new Map(list.map((c) => [family(c), c])).values()];
+  const order = ["cuda", "triton", "other", "peer"];
+  const kinds = [...new Map(list.map((c) => [family(c), c])).values()].sort((a, b) => order.indexOf(family(a)) - order.indexOf(family(b)));
   return h("div", { class: "legend" }, kinds.map((c) => h("span", null,
     s("svg", { viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true" }, mark(c, 8, 8, 5)),
     { cuda: "CUDA C++", triton: "Triton", peer: "library routine", other: "other" }[family(c)])));
