@@ -91,8 +91,11 @@ __device__ __forceinline__ void store_box(const TensorMap& map, int x, int y, un
 
 __device__ __forceinline__ void stores_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 
-// Until this thread's stores have read their shared memory, so that it may be written again.
-__device__ __forceinline__ void stores_have_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+// Until all but this thread's last `PENDING` stores have read their shared memory, so that it may be written again.
+template <int PENDING = 0>
+__device__ __forceinline__ void stores_have_read() {
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
+}
 
 // Orders this thread's ordinary writes to shared memory before what the copy engine reads there after a barrier.
 __device__ __forceinline__ void shared_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }

@@ -18,9 +18,9 @@ from pytest_roofline.tensor_map import TensorMap, refusal, tensor_map
 ARCH = "sm_90a"
 
 _HERE = Path(__file__).parent
-WGMMA, WGMMA_SPECIALISED, WGMMA_PERSISTENT, WGMMA_CLUSTER = (
+WGMMA, WGMMA_SPECIALISED, WGMMA_PERSISTENT, WGMMA_CLUSTER, WGMMA_OVERLAPPED = (
     Source(_HERE / f"{name}.cu", arch=ARCH)
-    for name in ("wgmma", "wgmma_specialised", "wgmma_persistent", "wgmma_cluster")
+    for name in ("wgmma", "wgmma_specialised", "wgmma_persistent", "wgmma_cluster", "wgmma_overlapped")
 )
 
 # As in wgmma_tile.cuh and wgmma_roles.cuh.
@@ -64,17 +64,19 @@ def wgmma_persistent(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
 def wgmma_cluster(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, cluster: int, group: int) -> None:
     """As ``wgmma_persistent`` with clusters of so many blocks along m that share b, and ``group`` of their rows walked
     column by column."""
-    m, n, k = extents(a, b, c)
-    if not empty(c, k):
-        function = WGMMA_CLUSTER.function(f"matmul_tensor_wgmma_cluster<{_instance(a, b)}, {cluster}>")
-        tiles = ceil_div(m, TILE_M * cluster) * ceil_div(n, TILE_N)
-        clusters = min(_multiprocessors(c.get_device()) // cluster, tiles)
-        function((clusters * cluster,), (3 * WARPGROUP,), (*_maps(a, b, c, cluster), m, n, k, group), SHARED_BYTES)
+    _launch_clusters(WGMMA_CLUSTER, "matmul_tensor_wgmma_cluster", a, b, c, cluster, group)
+
+
+def wgmma_overlapped(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, cluster: int, group: int) -> None:
+    """As ``wgmma_cluster``, storing one tile while the next is multiplied. Operands have 16 bits."""
+    require(a.element_size() == 2, f"results of {a.dtype} do not fit into registers beside the next tile's")
+    _launch_clusters(WGMMA_OVERLAPPED, "matmul_tensor_wgmma_overlapped", a, b, c, cluster, group)
 
 
 def best(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
-    """``wgmma_cluster`` as it is fastest on an H200."""
-    wgmma_cluster(a, b, c, cluster=CLUSTER, group=GROUP)
+    """The last rung that takes the operands, as it is fastest on an H200."""
+    rung = wgmma_overlapped if a.element_size() == 2 else wgmma_cluster
+    rung(a, b, c, cluster=CLUSTER, group=GROUP)
 
 
 @functools.cache
@@ -129,6 +131,17 @@ def _launch_tiles(source: Source, name: str, threads: int, a: torch.Tensor, b: t
         function = source.function(f"{name}<{_instance(a, b)}>")
         blocks = ceil_div(m, TILE_M) * ceil_div(n, TILE_N)
         function((blocks,), (threads,), (*_maps(a, b, c), n, k), SHARED_BYTES)
+
+
+def _launch_clusters(
+    source: Source, name: str, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, cluster: int, group: int
+) -> None:
+    m, n, k = extents(a, b, c)
+    if not empty(c, k):
+        function = source.function(f"{name}<{_instance(a, b)}, {cluster}>")
+        tiles = ceil_div(m, TILE_M * cluster) * ceil_div(n, TILE_N)
+        clusters = min(_multiprocessors(c.get_device()) // cluster, tiles)
+        function((clusters * cluster,), (3 * WARPGROUP,), (*_maps(a, b, c, cluster), m, n, k, group), SHARED_BYTES)
 
 
 def _instance(a: torch.Tensor, b: torch.Tensor) -> str:

@@ -38,6 +38,6 @@ matmul_tensor_wgmma(const __grid_constant__ TensorMap a, const __grid_constant__
         }
     }
     pin(d);
-    store_results<Operand>(ring, consumer, c, row, column, d);
+    store_all<Operand>(ring, consumer, c, row, column, d);
     stores_have_read();  // shared memory ends with the block
 }

@@ -35,7 +35,7 @@ matmul_tensor_wgmma_persistent(const __grid_constant__ TensorMap a, const __grid
         Turn turn(0);
         for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
             consume<Operand, B_BY_COLUMNS, 1>(ring, turn, consumer, steps, d);
-            store_results<Operand>(ring, consumer, c, tile / across * TILE_M, tile % across * TILE_N, d);
+            store_all<Operand>(ring, consumer, c, tile / across * TILE_M, tile % across * TILE_N, d);
         }
         stores_have_read();  // shared memory ends with the block
     }

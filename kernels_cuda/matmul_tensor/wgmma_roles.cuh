@@ -64,22 +64,33 @@ __device__ __forceinline__ void release(const Ring& ring, int stage) {
     }
 }
 
-// Multiply all stages of a tile, one warpgroup. The products of a stage run while those of the next are issued, so a
-// stage is given back one step late.
+// The products of a stage run while those of the next are issued, so a stage is given back one step late: `before`.
+template <int CLUSTER>
+__device__ __forceinline__ void finish_step(const Ring& ring, Turn& turn, int& before, bool any_before) {
+    wgmma_wait<1>();
+    if (any_before) {
+        release<CLUSTER>(ring, before);
+    }
+    before = turn.stage;
+    turn.advance();
+}
+
+template <int CLUSTER, typename Accumulator>
+__device__ __forceinline__ void finish_tile(const Ring& ring, int before, Accumulator (&d)[ACCUMULATORS]) {
+    wgmma_wait<0>();
+    release<CLUSTER>(ring, before);
+    pin(d);
+}
+
+// Multiply all stages of a tile, one warpgroup.
 template <typename Operand, bool B_BY_COLUMNS, int CLUSTER>
 __device__ __forceinline__ void consume(const Ring& ring, Turn& turn, int consumer, int steps,
                                         typename Operand::Accumulator (&d)[ACCUMULATORS]) {
     int before = 0;
-    for (int i = 0; i < steps; ++i, turn.advance()) {
+    for (int i = 0; i < steps; ++i) {
         barrier_wait(ring.full(turn.stage), turn.parity);
         multiply_stage<Operand, B_BY_COLUMNS>(ring, turn.stage, consumer, i == 0, d);
-        wgmma_wait<1>();
-        if (i > 0) {
-            release<CLUSTER>(ring, before);
-        }
-        before = turn.stage;
+        finish_step<CLUSTER>(ring, turn, before, i > 0);
     }
-    wgmma_wait<0>();
-    release<CLUSTER>(ring, before);
-    pin(d);
+    finish_tile<CLUSTER>(ring, before, d);
 }

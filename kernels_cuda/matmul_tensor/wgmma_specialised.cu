@@ -32,7 +32,7 @@ matmul_tensor_wgmma_specialised(const __grid_constant__ TensorMap a, const __gri
         typename Operand::Accumulator d[ACCUMULATORS];
         Turn turn(0);
         consume<Operand, B_BY_COLUMNS, 1>(ring, turn, consumer, steps, d);
-        store_results<Operand>(ring, consumer, c, row, column, d);
+        store_all<Operand>(ring, consumer, c, row, column, d);
         stores_have_read();  // shared memory ends with the block
     }
 }

@@ -13,7 +13,8 @@ constexpr int STAGES = 4;
 constexpr int A_BYTES = TILE_M * SWIZZLE_BYTES;
 constexpr int B_BYTES = TILE_N * SWIZZLE_BYTES;
 constexpr int STAGE_BYTES = A_BYTES + B_BYTES;
-constexpr int SLICE_BYTES = 16 << 10;  // of results that a warpgroup hands to the copy engine at a time
+constexpr int BUFFERS = 2;  // of results, for each warpgroup
+constexpr int BUFFER_BYTES = WGMMA_M * SWIZZLE_BYTES;
 
 // Where things are in shared memory. The swizzle is a function of the address: stages start at multiples of 1024 bytes.
 struct Ring {
@@ -22,8 +23,10 @@ struct Ring {
     __device__ explicit Ring(const void* shared) : base((shared_address(shared) + 1023) & ~1023u) {}
     __device__ unsigned a(int stage) const { return base + stage * STAGE_BYTES; }
     __device__ unsigned b(int stage) const { return a(stage) + A_BYTES; }
-    __device__ unsigned slice(int consumer) const { return a(STAGES) + consumer * SLICE_BYTES; }
-    __device__ unsigned full(int stage) const { return slice(CONSUMERS) + 8 * stage; }
+    __device__ unsigned buffer(int consumer, int i) const {
+        return a(STAGES) + (consumer * BUFFERS + i) * BUFFER_BYTES;
+    }
+    __device__ unsigned full(int stage) const { return buffer(CONSUMERS, 0) + 8 * stage; }
     __device__ unsigned empty(int stage) const { return full(STAGES) + 8 * stage; }
 
     // By one thread, before the block or cluster synchronises; `readers` arrive at each `empty`.
@@ -90,83 +93,101 @@ __device__ __forceinline__ void multiply_stage(const Ring& ring, int stage, int 
     wgmma_commit();
 }
 
-// ---- Results: from the accumulators through swizzled shared memory to c, a slice of columns at a time.
+// ---- Results: from the accumulators through swizzled shared memory to c, in parts of 64 rows x 128 bytes. While the copy
+// engine reads one buffer, the warpgroup fills the other.
 
 template <typename Operand>
-constexpr int RESULT_BYTES = Operand::BYTES == 2 ? 2 : 4;
+constexpr bool NARROW = Operand::BYTES == 2;  // results of 16 bits, else of 32
 
 template <typename Operand>
-constexpr int BOX_COLUMNS = SWIZZLE_BYTES / RESULT_BYTES<Operand>;
+constexpr int PARTS = TILE_N * (NARROW<Operand> ? 2 : 4) / SWIZZLE_BYTES;
+
+// Two neighbouring 16-bit results to a register; 32-bit results are stored as they are.
+constexpr int PAIRS = ACCUMULATORS / 2;
 
 template <typename Operand>
-constexpr int SLICE_COLUMNS = SLICE_BYTES / WGMMA_M / RESULT_BYTES<Operand>;
+__device__ __forceinline__ void pack(unsigned (&pairs)[PAIRS], const float (&d)[ACCUMULATORS]) {
+#pragma unroll
+    for (int i = 0; i < PAIRS; ++i) {
+        pairs[i] = Operand::pack(d[2 * i], d[2 * i + 1]);
+    }
+}
 
 // 16-bit results: stmatrix stores 16 x 16 of them, a lane addressing 16 bytes of one row.
-template <typename Operand>
-__device__ __forceinline__ void stage_narrow(unsigned slice, int first, const float (&d)[ACCUMULATORS]) {
+__device__ __forceinline__ void stage(unsigned buffer, int part, const unsigned (&pairs)[PAIRS]) {
+    constexpr int COLUMNS = SWIZZLE_BYTES / 2;
     const int lane = threadIdx.x % 32;
     const int row = threadIdx.x / 32 % 4 * 16 + lane % 16;
+    const unsigned line = buffer + row * SWIZZLE_BYTES;
 #pragma unroll
-    for (int i = 0; i < SLICE_COLUMNS<Operand>; i += 16) {
-        const int j = (first + i) / 2;  // two results per column and thread, in each of two rows
+    for (int i = 0; i < COLUMNS; i += 16) {
+        const int j = (part * COLUMNS + i) / 4;
         const int chunk = i / 8 + lane / 16;
-        const unsigned line = slice + (chunk / 8 * WGMMA_M + row) * SWIZZLE_BYTES;
-        store_matrices(line + ((chunk % 8 ^ row % 8) << 4), Operand::pack(d[j], d[j + 1]),
-                       Operand::pack(d[j + 2], d[j + 3]), Operand::pack(d[j + 4], d[j + 5]),
-                       Operand::pack(d[j + 6], d[j + 7]));
+        store_matrices(line + ((chunk ^ row % 8) << 4), pairs[j], pairs[j + 1], pairs[j + 2], pairs[j + 3]);
     }
 }
 
 // 32-bit results: a thread has pairs of neighbours. Odd rows store the columns 16 further on (modulo 32) than even rows
 // do, so that half a warp, four rows, meets all 32 banks and not half of them twice.
-template <typename Operand, typename Accumulator>
-__device__ __forceinline__ void stage_wide(unsigned slice, int first, const Accumulator (&d)[ACCUMULATORS]) {
+template <typename Accumulator>
+__device__ __forceinline__ void stage(unsigned buffer, int part, const Accumulator (&d)[ACCUMULATORS]) {
+    constexpr int COLUMNS = SWIZZLE_BYTES / 4;
     const int lane = threadIdx.x % 32;
     const int row = threadIdx.x / 32 % 4 * 16 + lane / 4;
     const bool odd = row & 1;
+    const unsigned line = buffer + row * SWIZZLE_BYTES + lane % 2 * 8;
 #pragma unroll
-    for (int i = 0; i < SLICE_COLUMNS<Operand>; i += 8) {
-        const int even_columns = (first + i) / 2;
-        const int odd_columns = (first + (i ^ 16)) / 2;
-        const int chunk = (odd ? i ^ 16 : i) / 4 % 8 + lane % 4 / 2;
-        const unsigned line = slice + (i / 32 * WGMMA_M + row) * SWIZZLE_BYTES;
-        const unsigned to = line + ((chunk ^ row % 8) << 4) + lane % 2 * 8;
+    for (int i = 0; i < COLUMNS; i += 8) {
+        const int even_columns = (part * COLUMNS + i) / 2;
+        const int odd_columns = (part * COLUMNS + (i ^ 16)) / 2;
         unsigned bits[4];
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
             bits[e] = as_bits(odd ? d[odd_columns + e] : d[even_columns + e]);
         }
+        const int chunk = (odd ? i ^ 16 : i) / 4 + lane % 4 / 2;
+        const unsigned to = line + ((chunk ^ row % 8) << 4);
         store_pair(to, bits[0], bits[1]);
         store_pair(to + 8 * SWIZZLE_BYTES, bits[2], bits[3]);  // eight rows further
     }
 }
 
-// Store the 64 x 256 results of a warpgroup at (row, column) of c. What lies outside of c is not written. Returns before
-// the copy engine has read the last slice.
-template <typename Operand, typename Accumulator>
-__device__ __forceinline__ void store_results(const Ring& ring, int consumer, const TensorMap& c, int row, int column,
-                                              const Accumulator (&d)[ACCUMULATORS]) {
-    const unsigned slice = ring.slice(consumer);
+// Store one part of the 64 x 256 results of a warpgroup at (row, column) of c. What lies outside of c is not written.
+// Returns before the copy engine has read the buffer.
+template <typename Value, int COUNT>
+__device__ __forceinline__ void store_part(const Ring& ring, int consumer, const TensorMap& c, int row, int column,
+                                           int part, const Value (&results)[COUNT]) {
+    constexpr int COLUMNS = SWIZZLE_BYTES / (COUNT == PAIRS ? 2 : 4);
+    const unsigned buffer = ring.buffer(consumer, part % BUFFERS);
     const bool leader = threadIdx.x % WARPGROUP == 0;
+    if (leader) {
+        stores_have_read<BUFFERS - 1>();
+    }
+    warpgroup_sync(1 + consumer);
+    stage(buffer, part, results);
+    shared_fence();
+    warpgroup_sync(1 + consumer);
+    if (leader) {
+        store_box(c, column + part * COLUMNS, row + consumer * WGMMA_M, buffer);
+        stores_commit();
+    }
+}
+
+// All parts.
+template <typename Operand>
+__device__ __forceinline__ void store_all(const Ring& ring, int consumer, const TensorMap& c, int row, int column,
+                                          const typename Operand::Accumulator (&d)[ACCUMULATORS]) {
+    if constexpr (NARROW<Operand>) {
+        unsigned pairs[PAIRS];
+        pack<Operand>(pairs, d);
 #pragma unroll
-    for (int first = 0; first < TILE_N; first += SLICE_COLUMNS<Operand>) {
-        if (leader) {
-            stores_have_read();
+        for (int part = 0; part < PARTS<Operand>; ++part) {
+            store_part(ring, consumer, c, row, column, part, pairs);
         }
-        warpgroup_sync(1 + consumer);
-        if constexpr (RESULT_BYTES<Operand> == 2) {
-            stage_narrow<Operand>(slice, first, d);
-        } else {
-            stage_wide<Operand>(slice, first, d);
-        }
-        shared_fence();
-        warpgroup_sync(1 + consumer);
-        if (leader) {
+    } else {
 #pragma unroll
-            for (int i = 0; i < SLICE_COLUMNS<Operand>; i += BOX_COLUMNS<Operand>) {
-                store_box(c, column + first + i, row + consumer * WGMMA_M, slice + i * WGMMA_M * RESULT_BYTES<Operand>);
-            }
-            stores_commit();
+        for (int part = 0; part < PARTS<Operand>; ++part) {
+            store_part(ring, consumer, c, row, column, part, d);
         }
     }
 }

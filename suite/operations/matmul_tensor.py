@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_roofline.contract import Bound, Computed, Kernel, Operation, Shapes, Tolerance
+from pytest_roofline.contract import Bound, Buffer, Computed, Kernel, Operation, Shapes, Tolerance
 from pytest_roofline.dtypes import DType
 from pytest_roofline.ids import Shape
 from suite import gemm
@@ -81,6 +81,11 @@ def triton_tiles(num_stages: int) -> dict[str, int]:
     return {"block_m": 128, "block_n": 128, "block_k": 64, "group": 8, "num_warps": 8, "num_stages": num_stages}
 
 
+def packed(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
+    """Room to turn operands of 32 and 8 bits along k, and to align any."""
+    return (gemm.packed(shape, dtype, b_along_k=None if dtype.operand.itemsize == 2 else True),)
+
+
 OPERATION = Operation(
     name="matmul_tensor",
     summary="c = a b on tensor cores",
@@ -145,6 +150,7 @@ OPERATION = Operation(
         hopper("wgmma_specialised", RUNG),
         hopper("wgmma_persistent", RUNG),
         hopper("wgmma_cluster", RUNG, cluster=2, group=8),
+        hopper("wgmma_overlapped", RUNG, cluster=2, group=8),
         Kernel(
             "cuda",
             "automatic",
@@ -174,7 +180,15 @@ OPERATION = Operation(
             model=gemm.panel_loads(128, 128),
         ),
         Kernel("triton", "tuned", "kernels_triton.matmul_tensor:tuned", DTYPES, tile=(32, 32, 64)),
-        Kernel("triton", "persistent", "kernels_triton.matmul_tensor:persistent", DTYPES, tile=(32, 32, 64), best=True),
+        Kernel(
+            "triton",
+            "persistent",
+            "kernels_triton.matmul_tensor:persistent",
+            DTYPES,
+            tile=(32, 32, 64),
+            workspace=packed,
+            best=True,
+        ),
         Kernel("torch", "mm", "suite.peers.matmul_tensor:torch_mm", DTYPES, rejects=peer_rejects, peer=True),
     ),
     # What a kernel adds outside the tensor core: nothing, unless it says so.
@@ -186,6 +200,7 @@ OPERATION = Operation(
         ("triton", "wgmma_specialised"): "warp_specialize is a choice of the compiler's, taken in the variants there",
         ("triton", "wgmma_persistent"): "the persistent variants there read through tensor descriptors",
         ("triton", "wgmma_cluster"): "Triton has no multicast",
+        ("triton", "wgmma_overlapped"): "the persistent variants there leave the overlap to the compiler",
         ("triton", "automatic"): "the same Triton source compiles to the instructions of either generation",
     },
 )

@@ -19,7 +19,7 @@ from pytest_roofline.ids import Shape  # noqa: E402
 from pytest_roofline.launch import GpuNeeded, recording  # noqa: E402
 from suite.operations.matmul_tensor import DTYPES, OPERATION  # noqa: E402
 
-RUNGS = ("wgmma", "wgmma_specialised", "wgmma_persistent", "wgmma_cluster")
+RUNGS = ("wgmma", "wgmma_specialised", "wgmma_persistent", "wgmma_cluster", "wgmma_overlapped")
 
 
 def launched(call) -> list:
@@ -43,13 +43,18 @@ def rung(variant: str):
     return lambda *matrices: getattr(hopper, variant)(*matrices, **kernel.options)
 
 
-@pytest.mark.parametrize("variant", RUNGS)
-@pytest.mark.parametrize("by_columns", [True, False])
-@pytest.mark.parametrize("dtype", hopper.OPERANDS)
-def test_every_instance_compiles_without_a_spill(variant, by_columns, dtype):
+INSTANCES = [
+    *((variant, torch.bfloat16, by_columns) for variant in RUNGS for by_columns in (True, False)),
+    ("wgmma_overlapped", torch.float16, True),
+    ("wgmma_overlapped", torch.float16, False),
+    *(("wgmma_cluster", dtype, True) for dtype in hopper.OPERANDS if dtype.itemsize != 2),
+]
+
+
+@pytest.mark.parametrize(("variant", "dtype", "by_columns"), INSTANCES, ids=str)
+def test_every_instance_compiles_without_a_spill(variant, dtype, by_columns):
     """For sm_90a, with all wgmma in it, no stack frame, at most the registers a block of its size can start with."""
-    if not by_columns and dtype.itemsize != 2:
-        pytest.skip("only operands of 16 bits may lie across k")
+    matrices = operands(64, 64, 64, dtype, by_columns=by_columns)
     [(function, _, block, dynamic)] = launched(
         lambda: rung(variant)(*operands(64, 64, 64, dtype, by_columns=by_columns))
     )
@@ -118,7 +123,7 @@ def test_the_automatic_choice_follows_the_device_and_the_matrices(monkeypatch):
     with pytest.raises(GpuNeeded, match="need a GPU of sm_90a"):
         matmul_tensor.automatic(*operands(64, 64, 64, torch.float8_e4m3fn))
     monkeypatch.setattr(hopper, "available", lambda device: True)
-    assert choose(*aligned).startswith("wgmma_cluster.cu:")
+    assert choose(*aligned).startswith("wgmma_overlapped.cu:")
     assert choose(*shifted).startswith("tuned.cu:")
     assert choose(*operands(64, 64, 64, torch.int8, by_columns=False)).startswith("tuned.cu:")
     assert choose(*operands(64, 64, 64, torch.float8_e4m3fn)).startswith("wgmma_cluster.cu:")
