@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import triton
 import triton.language as tl
+from triton.language.extra import cuda
 
 
 @triton.jit
@@ -140,3 +141,17 @@ def slot(partials_ptr, number, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
     """Pointers to a dense tile of the workspace."""
     start = partials_ptr + number.to(tl.int64) * (BLOCK_M * BLOCK_N)
     return start + tl.arange(0, BLOCK_M)[:, None] * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
+
+
+@triton.jit
+def let_next_start(CHAINED: tl.constexpr):
+    """Let the next kernel's programs take their places while this one's still run: programmatic dependent launch."""
+    if CHAINED:
+        cuda.gdc_launch_dependents()
+
+
+@triton.jit
+def wait_for_previous(CHAINED: tl.constexpr):
+    """Wait until the kernel before has ended and its stores are seen."""
+    if CHAINED:
+        cuda.gdc_wait()

@@ -49,12 +49,11 @@ def described(a: torch.Tensor, b: torch.Tensor) -> bool:
     These need a dense dimension and everything else in packs; and the tensor memory accelerator of Hopper and later,
     elsewhere they only cost address arithmetic. The interpreter does what it would do.
     """
-    if not triton.knobs.runtime.interpret and _architecture() < 90:
-        return False
-    return _describable(a) and _describable(b.T if b.stride(0) == 1 else b)
+    return accelerated() and describable(a) and describable(b.T if b.stride(0) == 1 else b)
 
 
-def _describable(matrix: torch.Tensor) -> bool:
+def describable(matrix: torch.Tensor) -> bool:
+    """Whether its rows are dense and start at multiples of 16 bytes."""
     row, column = matrix.stride()
     aligned = matrix.data_ptr() % PACK == row * matrix.element_size() % PACK == 0
     return aligned and column == 1 and matrix.numel() > 0
@@ -73,7 +72,12 @@ def for_kernel(
 
 def result_descriptor(c: torch.Tensor, block_m: int, block_n: int) -> TensorDescriptor | None:
     """A descriptor of blocks of the result; ``None`` where its rows do not lie in packs."""
-    return TensorDescriptor.from_tensor(c, [block_m, block_n]) if _describable(c) else None
+    return TensorDescriptor.from_tensor(c, [block_m, block_n]) if describable(c) else None
+
+
+def accelerated() -> bool:
+    """Whether there is a tensor memory accelerator, as from Hopper on. The interpreter does what it would do."""
+    return bool(triton.knobs.runtime.interpret) or _architecture() >= 90
 
 
 def require_formats(operand: torch.Tensor) -> None:

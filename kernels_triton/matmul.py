@@ -8,6 +8,7 @@ import triton.language as tl
 
 from kernels_triton import _gemm as gemm
 from kernels_triton import _operands as operands
+from kernels_triton._realign import realigned
 from pytest_roofline.launch import ceil_div
 
 
@@ -98,12 +99,17 @@ def tiled(
     _launch(a, b, c, Tile(block_m, block_n, block_k, num_warps, num_stages), group, described=False)
 
 
-def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
-    """The tile that keeps the busiest SM least busy. Raises ``ValueError`` for shapes that do not multiply."""
-    sms = operands.multiprocessors(a)
-    described = operands.described(a, b)
-    tile = min(DESCRIBED if described else POINTERS, key=lambda tile: tile.cost(*c.shape, sms))
-    _launch(a, b, c, tile, GROUP, described=described)
+def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, packed: torch.Tensor) -> None:
+    """The tile that keeps the busiest SM least busy. Raises ``ValueError`` for shapes that do not multiply.
+
+    Operands whose rows are not aligned, and a b by columns, are first copied to the workspace ``packed``.
+    """
+    operands.extents(a, b, c)
+    if c.numel():
+        a, b = realigned(a, b, packed, b_along_k=False)
+        sms, described = operands.multiprocessors(a), operands.described(a, b)
+        tile = min(DESCRIBED if described else POINTERS, key=lambda tile: tile.cost(*c.shape, sms))
+        _launch(a, b, c, tile, GROUP, described=described)
 
 
 def _launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, tile: Tile, group: int, *, described: bool) -> None:

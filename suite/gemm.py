@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pytest_roofline.contract import Argument, Bound, Computed, Memory, Pipeline, Role, Traffic, Work
+from pytest_roofline.contract import Argument, Bound, Buffer, Computed, Memory, Pipeline, Role, Traffic, Work
 from pytest_roofline.dtypes import DType, Element
 from pytest_roofline.ids import Shape
 from pytest_roofline.shapes import matrices
@@ -155,3 +155,20 @@ def drawn(tile: tuple[int, ...], most: tuple[int | None, ...] | None = None) -> 
 
 COUNTED = ("64x64x64", "33x65x7", "32x32x33.o1", "31x40x50.p56", "48x32x64.t", "1x70x32", "5x5x0")
 """Small shapes with every class of alignment and tail: for the counters and for each correctness run."""
+
+
+def packed(shape: Shape, dtype: DType, *, b_along_k: bool | None = None) -> Buffer:
+    """Room for copies of the operands that do not lie in rows of 16 bytes' multiples, or b not as it is wanted.
+
+    A copied row takes a multiple of 16 elements.
+    """
+    m, n, k = shape.dims
+    size = dtype.operand.itemsize
+
+    def lies_well(row: int) -> bool:
+        return (shape.pitch or row) * size % 16 == 0 and shape.offset * size % 16 == 0
+
+    wide_n, wide_k = -(-n // 16) * 16, -(-k // 16) * 16
+    a = 0 if lies_well(k) else m * wide_k
+    b_stays = lies_well(k if shape.transposed else n) and b_along_k in (None, shape.transposed)
+    return Buffer("packed", a + (0 if b_stays else max(k * wide_n, n * wide_k)), dtype.operand.name)

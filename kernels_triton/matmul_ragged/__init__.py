@@ -12,7 +12,14 @@ from kernels_triton.matmul_ragged import split_k as _split_k
 from kernels_triton.matmul_ragged import stream_k as _stream_k
 from pytest_roofline.launch import ceil_div, require
 
-BAND, AT_ONCE = 512, 8  # elements that a program joins, and parts that it loads together
+CHAINED = False
+
+
+def chain():
+    return {"CHAINED": CHAINED, **({"launch_pdl": True} if CHAINED else {})}
+
+
+JOINED = 4096  # elements that a program joins, of all parts that it loads together
 
 
 class Tile(NamedTuple):
@@ -49,7 +56,7 @@ def stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: tor
     if c.numel():
         sms, tile = operands.multiprocessors(a), tile_of(m, n, a)
         whole = max(0, tile.count(m, n) // sms - 1) * sms
-        stream(a, b, c, partials, tile, sms, whole, operands.described(a, b))
+        stream(a, b, c, partials, tile, sms, whole, sms, operands.described(a, b))
 
 
 def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
@@ -85,11 +92,13 @@ def split(
     _split_k._matmul_ragged_split_k[(tiles, parts)](
         left, right, c, partials, *numbers[:3], steps, *numbers[3:], **blocks, BLOCK_K=tile.block_k, UNITS=units,
         WHOLE=k % tile.block_k == 0, DESCRIBED=described, B_BY_COLUMNS=b.stride(0) == 1, DIRECT=parts == 1,
-        num_warps=tile.num_warps, num_stages=tile.num_stages,
+        CHAINED=CHAINED, num_warps=tile.num_warps, num_stages=tile.num_stages,
     )  # fmt: skip
     if parts > 1:
-        _split_k._matmul_ragged_join[(tiles, ceil_div(tile.elements, BAND))](
-            partials, c, m, n, parts, *c.stride(), **blocks, BAND=BAND, AT_ONCE=AT_ONCE, num_warps=4
+        at_once = min(64, triton.next_power_of_2(parts))
+        band = min(JOINED // at_once, tile.elements)
+        _split_k._matmul_ragged_join[(tiles, ceil_div(tile.elements, band))](
+            partials, c, m, n, parts, *c.stride(), **blocks, BAND=band, AT_ONCE=at_once, num_warps=4, **chain()
         )
 
 
@@ -101,6 +110,7 @@ def stream(
     tile: Tile,
     programs: int,
     whole: int,
+    shared: int,
     described: bool,
 ) -> None:
     """Launch :mod:`stream_k`: ``whole`` tiles undivided, the steps of the others shared out among up to ``programs``,
@@ -109,15 +119,32 @@ def stream(
     numbers, units = operands.scaled(a, b, c)
     tiles, blocks = tile.count(m, n), {"BLOCK_M": tile.block_m, "BLOCK_N": tile.block_n, "GROUP": tile.group}
     steps = max(1, ceil_div(k, tile.block_k))
-    programs = min(programs, max(whole, (tiles - whole) * steps), partials.numel() // (2 * tile.elements))
-    require(programs > 0, "the workspace does not hold two tiles of c")
+    shared = min(shared, (tiles - whole) * steps, partials.numel() // (2 * tile.elements))
+    require(shared > 0 or tiles == whole, "the workspace does not hold two tiles of c")
+    programs = max(min(programs, whole), shared)
     left, right = operands.for_kernel(a, b, tile.block_m, tile.block_n, tile.block_k, described)
     _stream_k._matmul_ragged_stream_k[(programs,)](
-        left, right, c, partials, *numbers[:3], whole, *numbers[3:], **blocks, BLOCK_K=tile.block_k, UNITS=units,
-        WHOLE=k % tile.block_k == 0, DESCRIBED=described, B_BY_COLUMNS=b.stride(0) == 1,
+        left, right, c, partials, *numbers[:3], whole, shared, *numbers[3:], **blocks, BLOCK_K=tile.block_k,
+        UNITS=units, WHOLE=k % tile.block_k == 0, DESCRIBED=described, B_BY_COLUMNS=b.stride(0) == 1, CHAINED=CHAINED,
         num_warps=tile.num_warps, num_stages=tile.num_stages,
     )  # fmt: skip
     if tiles > whole:
-        _stream_k._matmul_ragged_join_pieces[(tiles - whole, ceil_div(tile.elements, BAND))](
-            partials, c, m, n, whole, steps, programs, *c.stride(), **blocks, BAND=BAND, AT_ONCE=AT_ONCE, num_warps=4
+        # A tile of so many steps meets so many pieces: all of them within it, and one at each end.
+        pieces = shared // (tiles - whole) + 2
+        at_once = min(64, triton.next_power_of_2(pieces))
+        band = min(JOINED // at_once, tile.elements)
+        _stream_k._matmul_ragged_join_pieces[(tiles - whole, ceil_div(tile.elements, band))](
+            partials,
+            c,
+            m,
+            n,
+            whole,
+            steps,
+            shared,
+            *c.stride(),
+            **blocks,
+            BAND=band,
+            AT_ONCE=at_once,
+            num_warps=4,
+            **chain(),
         )

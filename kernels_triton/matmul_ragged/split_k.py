@@ -16,7 +16,9 @@ def _matmul_ragged_split_k(
     a, b, c_ptr, partials_ptr, m, n, k, steps, a_row, a_column, b_row, b_column, c_row, c_column,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
     UNITS: tl.constexpr, WHOLE: tl.constexpr, DESCRIBED: tl.constexpr, B_BY_COLUMNS: tl.constexpr, DIRECT: tl.constexpr,
+    CHAINED: tl.constexpr,
 ):  # fmt: skip
+    gemm.let_next_start(CHAINED)
     # Program (tile, part): steps of BLOCK_K from part * steps on. partials[part, tile] = its sums, a dense tile.
     n, k = n * UNITS[0], k * UNITS[1]
     a_row, b_row, b_column = a_row * UNITS[2], b_row * UNITS[3], b_column * UNITS[4]
@@ -39,7 +41,9 @@ def _matmul_ragged_split_k(
 def _matmul_ragged_join(
     partials_ptr, c_ptr, m, n, parts, c_row, c_column,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP: tl.constexpr, BAND: tl.constexpr, AT_ONCE: tl.constexpr,
+    CHAINED: tl.constexpr,
 ):  # fmt: skip
+    gemm.wait_for_previous(CHAINED)
     # Program (tile, band): BAND elements of a tile of c, AT_ONCE parts in flight.
     tile, tiles = tl.program_id(0), tl.num_programs(0)
     within = tl.program_id(1) * BAND + tl.arange(0, BAND)

@@ -1,8 +1,9 @@
 """Stream K (Osama et al., 2023): every program gets the same number of steps over k, wherever tiles begin and end.
 
 The programs first compute whole tiles, as long as all of them have one; the steps of the tiles that are left are cut
-into equal pieces. What a piece found of a tile that others share goes to the workspace, where a second kernel adds it
-up in the order of k: no waiting, no atomics, and the same result from run to run.
+into equal pieces, one for each program or for some of them. What a piece found of a tile that others share goes to the
+workspace, where a second kernel adds it up in the order of k: no waiting, no atomics, and the same result from run to
+run.
 """
 
 from __future__ import annotations
@@ -14,17 +15,19 @@ from kernels_triton import _gemm as gemm
 
 
 @triton.jit
-def _start(program, programs, steps):
-    """First step of a program's piece: all pieces are equal up to one step."""
-    return (program.to(tl.int64) * steps // programs).to(tl.int32)
+def _start(piece, pieces, steps):
+    """First step of a piece: all are equal up to one step."""
+    return (piece.to(tl.int64) * steps // tl.maximum(pieces, 1)).to(tl.int32)
 
 
 @triton.jit
 def _matmul_ragged_stream_k(
-    a, b, c_ptr, partials_ptr, m, n, k, whole, a_row, a_column, b_row, b_column, c_row, c_column,
+    a, b, c_ptr, partials_ptr, m, n, k, whole, pieces, a_row, a_column, b_row, b_column, c_row, c_column,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
     UNITS: tl.constexpr, WHOLE: tl.constexpr, DESCRIBED: tl.constexpr, B_BY_COLUMNS: tl.constexpr,
+    CHAINED: tl.constexpr,
 ):  # fmt: skip
+    gemm.let_next_start(CHAINED)
     n, k = n * UNITS[0], k * UNITS[1]
     a_row, b_row, b_column, c_row = a_row * UNITS[2], b_row * UNITS[3], b_column * UNITS[4], c_row * UNITS[5]
     down, across = tl.cdiv(m, BLOCK_M), tl.cdiv(n, BLOCK_N)
@@ -39,7 +42,8 @@ def _matmul_ragged_stream_k(
         gemm.put(sums, row, column, None, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N)
     steps = tl.maximum(tl.cdiv(k, BLOCK_K), 1)
     total = (down * across - whole) * steps
-    begin, end = _start(program, programs, total), _start(program + 1, programs, total)
+    begin = _start(tl.minimum(program, pieces), pieces, total)
+    end = _start(tl.minimum(program + 1, pieces), pieces, total)
     for shared in range(begin // steps, tl.cdiv(end, steps)):
         row, column = gemm.place(whole + shared, down, across, GROUP)
         first = tl.maximum(begin - shared * steps, 0)
@@ -57,20 +61,22 @@ def _matmul_ragged_stream_k(
 
 
 @triton.jit
-def _owner(step, programs, total):
-    """The piece that holds a step: the largest p with p * total // programs <= step."""
-    return (((step.to(tl.int64) + 1) * programs - 1) // total).to(tl.int32)
+def _owner(step, pieces, total):
+    """The piece that holds a step: the largest p with p * total // pieces <= step."""
+    return (((step.to(tl.int64) + 1) * pieces - 1) // total).to(tl.int32)
 
 
 @triton.jit
 def _matmul_ragged_join_pieces(
-    partials_ptr, c_ptr, m, n, whole, steps, programs, c_row, c_column,
+    partials_ptr, c_ptr, m, n, whole, steps, pieces, c_row, c_column,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP: tl.constexpr, BAND: tl.constexpr, AT_ONCE: tl.constexpr,
+    CHAINED: tl.constexpr,
 ):  # fmt: skip
+    gemm.wait_for_previous(CHAINED)
     # Program (shared tile, band): BAND elements of a tile of c, unless one piece held all of it.
     shared, total = tl.program_id(0), tl.num_programs(0) * steps
-    first = _owner(shared * steps, programs, total)
-    last = _owner(shared * steps + steps - 1, programs, total)
+    first = _owner(shared * steps, pieces, total)
+    last = _owner(shared * steps + steps - 1, pieces, total)
     if first < last:
         within = tl.program_id(1) * BAND + tl.arange(0, BAND)
         row, column = gemm.place(whole + shared, tl.cdiv(m, BLOCK_M), tl.cdiv(n, BLOCK_N), GROUP)

@@ -14,6 +14,7 @@ import triton.language as tl
 
 from kernels_triton import _gemm as gemm
 from kernels_triton import _operands as operands
+from kernels_triton._realign import realigned
 from pytest_roofline.launch import ceil_div
 
 
@@ -121,15 +122,19 @@ def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     )
 
 
-def persistent(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
-    """Operands through tensor descriptors, one program per SM; ``tuned`` where descriptors cannot describe them.
+def persistent(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, packed: torch.Tensor) -> None:
+    """Operands through tensor descriptors, one program per SM; ``tuned`` where there is nothing to speed up.
 
-    Raises ``ValueError`` for shapes that do not multiply.
+    Operands that descriptors or ``wgmma`` cannot take are first copied to the workspace ``packed``. Raises
+    ``ValueError`` for shapes that do not multiply.
     """
-    if not operands.described(a, b):
-        return tuned(a, b, c)
     operands.require_formats(a)
     m, n, k = operands.extents(a, b, c)
+    if c.numel():
+        along_k = True if operands.accelerated() and a.element_size() != 2 else None
+        a, b = realigned(a, b, packed, b_along_k=along_k)
+    if not operands.described(a, b):
+        return tuned(a, b, c)
     if c.numel():
         tile = _best(PERSISTENT, a, c)
         block_k, sms = tile.depth // a.element_size(), operands.multiprocessors(a)

@@ -103,7 +103,15 @@ OPERATION = Operation(
             tile=(128, 128, 16),
             model=panel_loads(128, 128),
         ),
-        Kernel("triton", "tuned", "kernels_triton.matmul:tuned", ("f32",), tile=(64, 64, 16), best=True),
+        Kernel(
+            "triton",
+            "tuned",
+            "kernels_triton.matmul:tuned",
+            ("f32",),
+            tile=(64, 64, 16),
+            workspace=lambda shape, dtype: (gemm.packed(shape, dtype, b_along_k=False),),
+            best=True,
+        ),
         Kernel(
             "cuda",
             "naive_uncoalesced",
