@@ -55,9 +55,7 @@ INSTANCES = [
 def test_every_instance_compiles_without_a_spill(variant, dtype, by_columns):
     """For sm_90a, with all wgmma in it, no stack frame, at most the registers a block of its size can start with."""
     matrices = operands(64, 64, 64, dtype, by_columns=by_columns)
-    [(function, _, block, dynamic)] = launched(
-        lambda: rung(variant)(*operands(64, 64, 64, dtype, by_columns=by_columns))
-    )
+    [(function, _, block, dynamic)] = launched(lambda: rung(variant)(*matrices))
     source = function.source
     try:
         program = cuda.compile_kernel(source.path, source.text, function.name, (), source.arch, source.fingerprint)
