@@ -8,6 +8,7 @@ import torch
 import triton
 
 from kernels_triton import _operands as operands
+from kernels_triton._realign import realigned
 from kernels_triton.matmul_ragged import split_k as _split_k
 from kernels_triton.matmul_ragged import stream_k as _stream_k
 from pytest_roofline.launch import ceil_div, require
@@ -40,33 +41,42 @@ class Tile(NamedTuple):
         return ceil_div(m, self.block_m) * ceil_div(n, self.block_n)
 
 
-def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
+def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor) -> None:
     """k in equal parts, as many as fill the device. Raises ``ValueError`` for shapes that do not multiply."""
     m, n, k = operands.extents(a, b, c)
     if c.numel():
-        sms, tile = operands.multiprocessors(a), tile_of(m, n, a)
-        parts = ceil_div(2 * sms, tile.count(m, n))
+        a, b = _aligned(a, b, packed)
+        tile = tile_of(m, n, a)
+        parts = ceil_div(2 * operands.multiprocessors(a), tile.count(m, n))
         split(a, b, c, partials, tile, max(1, min(parts, ceil_div(k, tile.block_k))), operands.described(a, b))
 
 
-def stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
+def stream_k(
+    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor
+) -> None:
     """One program per SM, all with the same number of steps over k. Raises ``ValueError`` for shapes that do not
     multiply."""
     m, n, _ = operands.extents(a, b, c)
     if c.numel():
+        a, b = _aligned(a, b, packed)
         sms, tile = operands.multiprocessors(a), tile_of(m, n, a)
         whole = max(0, tile.count(m, n) // sms - 1) * sms
         stream(a, b, c, partials, tile, sms, whole, sms, operands.described(a, b))
 
 
-def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
+def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor) -> None:
     """Whichever fits the shape. Raises ``ValueError`` for shapes that do not multiply."""
     m, n, _ = operands.extents(a, b, c)
     if c.numel():
         sms, tile = operands.multiprocessors(a), tile_of(m, n, a)
         # Fewer tiles than SMs: with equal parts all are busy. More: parts would cost a detour through memory for each
         # tile, pieces only for those of the last wave.
-        (split_k if tile.count(m, n) < sms else stream_k)(a, b, c, partials=partials)
+        (split_k if tile.count(m, n) < sms else stream_k)(a, b, c, partials=partials, packed=packed)
+
+
+def _aligned(a: torch.Tensor, b: torch.Tensor, packed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Operands that wide loads can take; the ordinary cores want b by rows."""
+    return realigned(a, b, packed, b_along_k=False if a.dtype is torch.float32 else None)
 
 
 def tile_of(m: int, n: int, a: torch.Tensor) -> Tile:

@@ -83,6 +83,12 @@ def workspace(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
     return (Buffer("partials", min(WORKSPACE, covered * min(PARTS, 1 + k // 32))),)
 
 
+def two_workspaces(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
+    """The same, and room to align operands; the ordinary cores want b by rows."""
+    packed = gemm.packed(shape, dtype, b_along_k=False if dtype.operand.name == "f32" else None)
+    return (*workspace(shape, dtype), packed)
+
+
 OPERATION = Operation(
     name="matmul_ragged",
     summary="c = a b for shapes that fill a device badly",
@@ -108,7 +114,7 @@ OPERATION = Operation(
             "kernels_triton.matmul_ragged:split_k",
             DTYPES,
             tile=(16, 32, 64),
-            workspace=workspace,
+            workspace=two_workspaces,
         ),
         Kernel(
             "triton",
@@ -116,7 +122,7 @@ OPERATION = Operation(
             "kernels_triton.matmul_ragged:stream_k",
             DTYPES,
             tile=(16, 32, 64),
-            workspace=workspace,
+            workspace=two_workspaces,
         ),
         Kernel(
             "triton",
@@ -124,7 +130,7 @@ OPERATION = Operation(
             "kernels_triton.matmul_ragged:chosen",
             DTYPES,
             tile=(16, 32, 64),
-            workspace=workspace,
+            workspace=two_workspaces,
             best=True,
         ),
         Kernel(
