@@ -60,10 +60,10 @@ def test_the_wheel_lacks_no_file_of_the_package(wheel: metadata.Distribution) ->
 
 
 def test_the_wheel_carries_data_types_and_licence(wheel: metadata.Distribution) -> None:
-    """CUDA sources, device records, the typing marker and the licence are installed with the code."""
+    """CUDA sources, device records, the report's page, typing marker and licence are installed with the code."""
     inside = names(wheel)
     assert "pytest_roofline/py.typed" in inside
-    assert {".cu", ".json"} <= {Path(name).suffix for name in inside}
+    assert {".cu", ".json", ".j2", ".css", ".js"} <= {Path(name).suffix for name in inside}
     assert f"pytest_roofline-{wheel.version}.dist-info/licenses/LICENSE" in inside
 
 
