@@ -33,7 +33,7 @@ from pytest_roofline.verdict import (
 class Row:
     """One timed case. ``seconds`` is what the roofline uses: the CUPTI kernel time where there is one (``from_cupti``),
     else the typical bracket time. ``summary`` is what the comparison uses, always from brackets; ``device`` is the
-    driver's name of the GPU."""
+    driver's name of the GPU. ``comparisons`` are what ``verdict`` was made of, by what the case was held against."""
 
     case: Case
     seconds: float
@@ -44,6 +44,7 @@ class Row:
     verdict: Verdict
     timing: Timing | None = None
     device: str = ""
+    comparisons: tuple[tuple[str, Verdict], ...] = ()
 
     def plain(self) -> dict[str, object]:
         """What goes into pytest-benchmark's ``extra_info``."""
@@ -89,11 +90,13 @@ class Judge:
         assessment = assess(work, model, self.record, self.ceilings, timing.launch_floor)
         against_roof = hold_against_roof(seconds, self._roof(case, assessment))
         against_baseline = self._compare(case, timing, summary, evidence.environment, chance)
-        verdict = judge([*against_roof, against_baseline])
+        comparisons = (*(("roof", found) for found in against_roof), ("baseline", against_baseline))
+        verdict = judge([found for _, found in comparisons])
         if case.kernel.peer:
             verdict = Verdict(Kind.INFORMATION, Reason.PEER, verdict.sentence, verdict.change, verdict.campaigns)
         found, device = rates(work, seconds), evidence.environment.device
-        return Row(case, seconds, timing.kernel is not None, summary, found, assessment, verdict, timing, device)
+        from_cupti = timing.kernel is not None
+        return Row(case, seconds, from_cupti, summary, found, assessment, verdict, timing, device, comparisons)
 
     def _compare(
         self, case: Case, timing: Timing, summary: Summary, environment: Environment, chance: float

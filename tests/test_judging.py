@@ -120,6 +120,15 @@ def test_the_floor_that_fits_the_size_counts(judge, share, kind):
     assert row(judge, BOUND / share, floors=FLOORS).verdict.kind is kind
 
 
+def test_every_comparison_is_kept_beside_the_verdict(judge):
+    """Below its floor and slower as well: one verdict, but a report can show both."""
+    store(judge, 200e-6)
+    found = row(judge, 500e-6, floors=FLOORS)
+    assert found.verdict.kind is Kind.BELOW_FLOOR
+    kinds = {against: verdict.kind for against, verdict in found.comparisons}
+    assert kinds == {"roof": Kind.BELOW_FLOOR, "baseline": Kind.REGRESSION}
+
+
 def test_peers_only_inform(judge):
     """A library routine never fails a run."""
     found = row(judge, 0.9 * BOUND, "torch/copy")

@@ -158,7 +158,7 @@ class Retest:
     def _accept(self, rows: dict[str, Row], name: str, verdict: Verdict) -> None:
         """Put a verdict into the row, the session's list of rows and pytest-benchmark's file."""
         before = rows[name]
-        after = rows[name] = replace(before, verdict=verdict)
+        after = rows[name] = replace(before, verdict=verdict, comparisons=(*before.comparisons, ("retest", verdict)))
         place = next(i for i, row in enumerate(self.state.rows) if row is before)
         self.state.rows[place] = after
         told = self.state.told_benchmark.get(name)

@@ -103,6 +103,7 @@ def timed(row: Row, evidence: Evidence, beside: Beside, record: DeviceRecord | N
         fraction=row.assessment.fraction(row.seconds),
         fraction_of_ceiling=row.assessment.fraction_of_ceiling(row.seconds),
         verdict=comparison("all", row.verdict),
+        comparisons=tuple(comparison(name, found) for name, found in row.comparisons),
         telemetry=row.timing.telemetry if row.timing else None,
         counted=beside.counted(row.case),
         published=beside.published(row.case),

@@ -138,7 +138,8 @@ class Bound:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One verdict: against the ``baseline``, the ``roof``, the stored ``counts``, or ``all`` of them together.
+    """One verdict: against the ``baseline``, the ``roof``, the old kernel in a ``retest``, the stored ``counts``, or
+    ``all`` of them together.
 
     ``ratio`` is new over old time with its interval; ``detectable`` the smallest slowdown, as a fraction, that would
     have shown.
