@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT))
 
 from pytest_roofline.contract import Case  # noqa: E402
 from pytest_roofline.discovery import Catalogue, discover  # noqa: E402
-from pytest_roofline.evidence import CaseSpec, to_plain  # noqa: E402
+from pytest_roofline.evidence import to_plain  # noqa: E402
 
 LONGEST = 5e-3  # seconds of a kernel: a round shall hold many cases
 BLOCKS = 12
@@ -99,18 +99,18 @@ def wanted(catalogue: Catalogue, pattern: str) -> Iterator[Case]:
 
 def measure(session, catalogue: Catalogue, case: Case, copy: pathlib.Path) -> dict[str, object]:
     """Blocks of one case: ln of each variant over the kernel, the samples of the kernel and of each variant."""
+    from pytest_roofline.against.kernels import old_kernel
     from pytest_roofline.checking.check import load_launcher, prepare
     from pytest_roofline.contract import Protocol
-    from pytest_roofline.timing.paired_case import beside, job, old_kernel
+    from pytest_roofline.timing.paired_case import beside, job
     from pytest_roofline.timing.pairing import Blocks
     from pytest_roofline.timing.plan import Plan, plan
     from pytest_roofline.timing.timed_case import another
 
     module = catalogue.operation(case.operation.name).module
-    spec = CaseSpec(str(case), module, (str(ROOT),), "cuda", against=str(copy))
     protocol = case.operation.protocol
     first = prepare(case, load_launcher(case.kernel.launcher), "cuda", "random", 0)
-    old_case, old_launcher = old_kernel(case, spec)
+    old_case, old_launcher = old_kernel(case, module, str(copy))
     estimate = session.estimate(first.call, protocol)
     if estimate > LONGEST:
         return {"skipped": f"{estimate * 1e3:.0f} ms"}

@@ -83,10 +83,13 @@ def _count(state: State, case: Case, benchmark: Any) -> None:
     """Count a case and what its kernels compile to; anything that costs time fails the test."""
     gate, spec = state.gate, state.spec(case, count=True)
     gate.compiler.ask(spec.case, spec.module)
+    if state.old_counts is not None:
+        state.old_counts.ask(spec)
     with _told_once(benchmark), _kept(state, case):
         evidence = benchmark.pedantic(lambda: _accept(state.run(spec), spec))
     try:
-        row = gate.judge(case, evidence.counts)
+        before = state.old_counts.block(spec, state.run) if state.old_counts is not None else None
+        row = gate.judge(case, evidence.counts, before)
     except RuntimeError as error:
         state.keeper.failed(case, Outcome.ERROR.value, str(error))
         pytest.fail(f"{case}: {error}", pytrace=False)

@@ -59,10 +59,11 @@ class Gate:
     rows: list[CountedRow] = field(default_factory=list)
     _stored: dict[tuple[str, str], Counted] = field(default_factory=dict)
 
-    def judge(self, case: Case, plain: Mapping[str, Any]) -> CountedRow:
-        """Hold the counts of a case, and the code that its kernels became, against the stored ones."""
+    def judge(self, case: Case, plain: Mapping[str, Any], before: Counted | None = None) -> CountedRow:
+        """Hold the counts of a case, and the code that its kernels became, against the stored ones or against those of
+        another version (``before``)."""
         found, code = counts.from_plain(plain), read_code(self.compiler.answer(str(case)), self.compiler.arch)
-        row = compare(case, found, code, self._stored_beside(case))
+        row = compare(case, found, code, self._stored_beside(case) if before is None else before)
         self.rows.append(row)
         return row
 

@@ -22,6 +22,7 @@ from pytest_roofline.options import Options, Reproduction
 from pytest_roofline.retest.deferral import Deferred
 
 if TYPE_CHECKING:
+    from pytest_roofline.against.counts import OldCounts
     from pytest_roofline.counters.session import Profiled
     from pytest_roofline.gate import Gate
     from pytest_roofline.runs.session import RunKeeper
@@ -120,12 +121,24 @@ class State:
                 raise pytest.UsageError(f"--roofline-against: {found.name} has no {folder}, where operations are")
         return found
 
+    @cached_property
+    def old_counts(self) -> OldCounts | None:
+        """What counts the kernels of that version; starts another process that compiles."""
+        if self.old is None:
+            return None
+        from pytest_roofline.against.counts import OldCounts
+        from pytest_roofline.counting.compiled.client import Compiler
+
+        return OldCounts(str(self.old.root), Compiler(self.gate.compiler.arch, [str(self.root)]))
+
     def close(self) -> None:
         """End the process that compiles, where one was started, and remove what was exported from git."""
         if self.__dict__.get("old") is not None:
             vars(self)["old"].close()
         if "gate" in vars(self):
             self.gate.compiler.close()
+        if vars(self).get("old_counts") is not None:
+            vars(self)["old_counts"].compiler.close()
 
     @cached_property
     def judge(self) -> Judge:

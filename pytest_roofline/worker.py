@@ -182,7 +182,7 @@ def _run(case: Case, spec: CaseSpec) -> Evidence:
     try:
         with _one_thread() if spec.device == "cpu" else contextlib.nullcontext():
             if spec.count:
-                return _count(case, launcher, spec)
+                return _count(*((case, launcher) if not spec.against else _old(case, spec)), spec)
             if spec.against:
                 from pytest_roofline.timing.paired_case import time_pair
 
@@ -205,6 +205,12 @@ def _uncounted(spec: CaseSpec) -> Evidence:
     from pytest_roofline.counting.counts import to_plain as plain
 
     return Evidence(spec.case, Outcome.OK, counts=plain(CaseCounts(), places=True))
+
+
+def _old(case: Case, spec: CaseSpec) -> tuple[Case, Callable[..., None]]:
+    from pytest_roofline.against.kernels import old_kernel
+
+    return old_kernel(case, spec.module, spec.against)
 
 
 def _count(case: Case, launcher: Callable[..., None], spec: CaseSpec) -> Evidence:
@@ -276,6 +282,8 @@ def _failure(spec: CaseSpec, error: Exception) -> Evidence:
     kinds = {cls.__name__ for cls in type(error).__mro__}  # by name: their modules are only loaded where they are used
     if kinds & {"CompilerMissing", "GpuNeeded"}:
         return Evidence(spec.case, Outcome.UNAVAILABLE, str(error))
+    if "NoOldKernel" in kinds:
+        return Evidence(spec.case, Outcome.INVALID, str(error), reason="no_old_kernel")
     if kinds & {"KernelFault", "CudaFault"}:
         return Evidence(spec.case, Outcome.FAULT, str(error))
     if spec.device != "cpu" and _context_is_lost():

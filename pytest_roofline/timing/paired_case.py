@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from pathlib import Path
 
 from pytest_roofline import timing
-from pytest_roofline.against import OldTree
+from pytest_roofline.against.kernels import NoOldKernel, old_kernel
 from pytest_roofline.checking.buffers import workspaces
-from pytest_roofline.checking.check import Launcher, Prepared, load_launcher, prepare
+from pytest_roofline.checking.check import Launcher, Prepared, prepare
 from pytest_roofline.contract import Case, Protocol
-from pytest_roofline.discovery import load_operation
 from pytest_roofline.evidence import CaseSpec, Evidence, Outcome, Pair
 from pytest_roofline.timing import pairing
 from pytest_roofline.timing.session import Job, graphed
 from pytest_roofline.timing.timed_case import another, dirty_share, restorer, unusable
 from pytest_roofline.verdict import Reason
-
-
-class NoOldKernel(LookupError):  # noqa: N818  (what the other version lacks, not a mistake)
-    """The other version has no such case, or one that takes other arguments."""
 
 
 def time_pair(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
@@ -37,7 +31,7 @@ def time_pair(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
     protocol = case.operation.protocol
     first = prepare(case, launcher, spec.device, spec.values, spec.seed)
     try:
-        old_case, old_launcher = old_kernel(case, spec)
+        old_case, old_launcher = old_kernel(case, spec.module, spec.against)
         old = beside(first, old_case, old_launcher, spec.device)
         session.estimate(old.call, protocol)  # compiles it, and shows whether it runs
     except NoOldKernel as missing:
@@ -78,42 +72,6 @@ def _same_code(old: Prepared, new: Prepared, case: Case) -> Pair | None:
     if old_code is None or old_code != new_code:
         return None
     return Pair((), 0.0, 0.0, 1, case.operation.protocol.value, old_code, new_code)
-
-
-def old_kernel(case: Case, spec: CaseSpec) -> tuple[Case, Launcher]:
-    """The case of the same id in the tree ``spec.against``, and its launcher.
-
-    Raises :class:`NoOldKernel`, or what importing the old files raises.
-    """
-    tree = _tree(spec.against)
-    try:
-        operation = load_operation(tree.renamed(spec.module))
-        found = operation.case(case.id)
-    except ModuleNotFoundError as error:
-        if error.name != tree.renamed(spec.module):
-            raise
-        raise NoOldKernel(f"the other version has no operation {case.operation.name}") from error
-    except ValueError as error:
-        raise NoOldKernel(f"the other version has no such case: {error}") from error
-    if found.kernel.rejection(found.shape, found.dtype) is not None:
-        raise NoOldKernel("the other version's kernel rejects this shape")
-    if _layout(found) != _layout(case):
-        raise NoOldKernel("the other version's operation takes other arguments")
-    module, _, name = found.kernel.launcher.partition(":")
-    return found, load_launcher(f"{tree.renamed(module)}:{name}")
-
-
-@functools.cache
-def _tree(root: str) -> OldTree:
-    """One tree per process: modules are loaded once."""
-    return OldTree(Path(root)).install()
-
-
-def _layout(case: Case) -> Sequence[object]:
-    return [
-        (a.name, a.role.value, a.extents(case.shape.dims), a.element(case.dtype).name, a.host, a.shifted, a.pitched)
-        for a in case.operation.arguments
-    ]
 
 
 def beside(new: Prepared, old_case: Case, launcher: Launcher, device: str) -> Prepared:

@@ -42,11 +42,11 @@ class Compiler:
         for work in (self._write, self._read):
             threading.Thread(target=work, daemon=True).start()
 
-    def ask(self, case: str, module: str) -> None:
-        """Order one case, once."""
+    def ask(self, case: str, module: str, *, against: str = "") -> None:
+        """Order one case, once; its kernel is that of the tree ``against``, where one is named."""
         if case not in self._asked:
             self._asked.add(case)
-            self._orders.put(json.dumps({"case": case, "module": module, "roots": self._roots}))
+            self._orders.put(json.dumps({"case": case, "module": module, "roots": self._roots, "against": against}))
 
     def answer(self, case: str) -> Mapping[str, Any]:
         """Wait for the answer about a case that was ordered. Raises :class:`CompilingError`, ``KeyError``."""

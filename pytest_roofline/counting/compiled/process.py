@@ -12,10 +12,12 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from pytest_roofline.against.kernels import old_kernel
+from pytest_roofline.checking.check import load_launcher
 from pytest_roofline.counting.compiled import cuda, triton_target
 from pytest_roofline.counting.compiled.resources import Resources, assembler, resources, to_plain
 from pytest_roofline.discovery import load_operation
@@ -99,13 +101,13 @@ def _line_of(text: str, name: str) -> int:
     return text.count("\n", 0, match.start()) + 1 if match else 1
 
 
-def record(case: Case, recorder: Recorder) -> None:
+def record(case: Case, launcher: Callable[..., None], recorder: Recorder) -> None:
     """Run the case's launcher and note what it launches. Raises what the launcher or a compiler raises."""
-    from pytest_roofline.checking.check import load_launcher, prepare
+    from pytest_roofline.checking.check import prepare
     from pytest_roofline.launch import recording
 
     recorder.start()
-    prepared = prepare(case, load_launcher(case.kernel.launcher), "cpu", "random", 0)
+    prepared = prepare(case, launcher, "cpu", "random", 0)
     with recording(recorder.cuda), _torch_calls(recorder.calls):
         prepared.launch()
 
@@ -133,7 +135,10 @@ def answer(order: dict[str, Any], recorder: Recorder) -> dict[str, Any]:
     reply: dict[str, Any] = {"case": order["case"], "arch": recorder.arch}
     try:
         case = load_operation(order["module"]).case(CaseId.parse(order["case"]))
-        record(case, recorder)
+        if order.get("against"):
+            record(*old_kernel(case, order["module"], order["against"]), recorder)
+        else:
+            record(case, load_launcher(case.kernel.launcher), recorder)
     except Exception as error:
         # By name, because its module is only loaded where kernels are launched.
         missing = isinstance(error, cuda.CompilerMissing | ModuleNotFoundError) or type(error).__name__ == "GpuNeeded"
