@@ -88,7 +88,7 @@ def test_a_series_that_does_not_fit_its_runs_is_refused(seconds, changes, messag
 
 def style() -> dict[str, dict[str, str]]:
     """The colours of both themes, as the style sheet names them."""
-    css = (resources.files("pytest_roofline.reports.html") / "assets" / "report.css").read_text()
+    css = (resources.files("pytest_roofline.reports.html") / "assets" / "theme.css").read_text()
     blocks = {"light": css[: css.index("}")], "dark": css[css.index(':root[data-theme="dark"]') :].partition("}")[0]}
     return {name: dict(re.findall(r"--([\w-]+): (#\w+)", block)) for name, block in blocks.items()}
 
@@ -118,7 +118,7 @@ def test_text_and_marks_stand_out_in_both_themes(theme: str, ink: str, paper: st
 
 def test_the_dark_colours_are_the_same_whether_chosen_or_the_systems():
     """They stand in the style sheet twice."""
-    css = (resources.files("pytest_roofline.reports.html") / "assets" / "report.css").read_text()
+    css = (resources.files("pytest_roofline.reports.html") / "assets" / "theme.css").read_text()
     system = css[css.index("prefers-color-scheme: dark") :].partition("}")[0]
     assert dict(re.findall(r"--([\w-]+): (#\w+)", system)) == style()["dark"]
 

@@ -9,6 +9,7 @@ from pytest_roofline.reports.html.payload import payload, script
 from pytest_roofline.reports.series import Series
 from pytest_roofline.runs.record import RunRecord
 
+STYLES = ("theme.css", "page.css", "parts.css", "tables.css", "plots.css", "media.css")
 SCRIPTS = (
     "data.js",
     "format.js",
@@ -18,6 +19,8 @@ SCRIPTS = (
     "roofline.js",
     "overview.js",
     "ladder.js",
+    "steps_roof.js",
+    "steps_chip.js",
     "steps.js",
     "kernel.js",
     "history.js",
@@ -25,7 +28,7 @@ SCRIPTS = (
     "environment.js",
     "app.js",
 )
-"""In the order in which they build on each other."""
+"""Both in the order in which they build on each other."""
 
 
 def render(run: RunRecord, history: Series | None = None, title: str = "") -> str:
@@ -43,7 +46,7 @@ def render(run: RunRecord, history: Series | None = None, title: str = "") -> st
         run=data["run"],
         device=data["device"],
         worst=_worst(run),
-        style=_asset("report.css"),
+        styles=[_asset(name) for name in STYLES],
         scripts=[(name, _asset(name)) for name in SCRIPTS],
         data=script(data),
     )

@@ -1,8 +1,19 @@
 // The payload, taken apart once. Texts stand in it once; a column of words holds their places.
 const raw = JSON.parse(document.getElementById("data").textContent);
 const text = (place) => raw.texts[place];
-const WORDS = ["outcome", "detail", "regime", "verdict", "reason", "sentence", "source", "throttled", "options",
-  "kernel_name", "why"];
+const WORDS = [
+  "outcome",
+  "detail",
+  "regime",
+  "verdict",
+  "reason",
+  "sentence",
+  "source",
+  "throttled",
+  "options",
+  "kernel_name",
+  "why",
+];
 const FAILING = new Set(["regression", "impossible", "below_floor", "orphan", "invalid", "missing", "wrong"]);
 const WARNING = new Set(["unresolved", "new", "environment", "stale_ceiling"]);
 
@@ -25,7 +36,8 @@ class Case {
       this.moved[level] = Math.max(this.moved[level] || 0, read + write);
     }
     // The level whose roof it stands under: the one that bounds it, for a pipeline that of its compulsory traffic.
-    this.level = this.bound && this.bound[1] in this.moved ? this.bound[1] : this.traffic.length ? this.traffic[0][0] : "device";
+    this.level =
+      this.bound && this.bound[1] in this.moved ? this.bound[1] : this.traffic.length ? this.traffic[0][0] : "device";
     this.severity = FAILING.has(this.verdict) ? 0 : WARNING.has(this.verdict) && this.verdict !== "new" ? 1 : 2;
   }
 
@@ -53,16 +65,38 @@ class Case {
 
   get compiled() {
     if (!this.counted) return [];
-    return this.counted[4].map(([key, compiler, threads, registers, spills, shared, dynamic, occupancy, limiter, mix]) =>
-      ({ key: text(key), compiler: text(compiler), threads, registers, spills, shared, dynamic, occupancy,
-        limiter: text(limiter), mix: mix || {} }));
+    return this.counted[4].map(
+      ([key, compiler, threads, registers, spills, shared, dynamic, occupancy, limiter, mix]) => ({
+        key: text(key),
+        compiler: text(compiler),
+        threads,
+        registers,
+        spills,
+        shared,
+        dynamic,
+        occupancy,
+        limiter: text(limiter),
+        mix: mix || {},
+      }),
+    );
   }
 
   get cards() {
-    return this.published.map(([device, metric, unit, source, implementation, method, confidence, value, seconds,
-      fraction, caveats]) => ({ device: text(device), metric: text(metric), unit: text(unit), source: text(source),
-      implementation: text(implementation), method: text(method), confidence: text(confidence), value, seconds,
-      fraction, caveats: text(caveats) }));
+    return this.published.map(
+      ([device, metric, unit, source, implementation, method, confidence, value, seconds, fraction, caveats]) => ({
+        device: text(device),
+        metric: text(metric),
+        unit: text(unit),
+        source: text(source),
+        implementation: text(implementation),
+        method: text(method),
+        confidence: text(confidence),
+        value,
+        seconds,
+        fraction,
+        caveats: text(caveats),
+      }),
+    );
   }
 }
 
@@ -102,7 +136,10 @@ function seriesOf(id) {
   if (!unpacked.has(id)) {
     const bytes = Uint8Array.from(atob(past.seconds[id]), (character) => character.charCodeAt(0));
     const view = new DataView(bytes.buffer);
-    unpacked.set(id, Float32Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(4 * i, true)));
+    unpacked.set(
+      id,
+      Float32Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(4 * i, true)),
+    );
   }
   return unpacked.get(id);
 }

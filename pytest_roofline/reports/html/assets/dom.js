@@ -21,14 +21,19 @@ const mono = (value) => h("span", { class: "mono" }, value);
 // What the pointer is over, or the keyboard is on.
 const tip = document.getElementById("tip");
 function showTip(lines, x, y) {
-  replace(tip, lines.map((line, i) => h(i ? "div" : "strong", null, line)));
+  replace(
+    tip,
+    lines.map((line, i) => h(i ? "div" : "strong", null, line)),
+  );
   tip.hidden = false;
   const box = tip.getBoundingClientRect();
   const left = x + 14 + box.width > innerWidth ? x - 14 - box.width : x + 14;
   tip.style.left = Math.max(4, left) + "px";
   tip.style.top = Math.max(4, Math.min(y + 14, innerHeight - box.height - 4)) + "px";
 }
-const hideTip = () => { tip.hidden = true; };
+const hideTip = () => {
+  tip.hidden = true;
+};
 
 function tipped(element, lines) {
   const at = (event) => showTip(lines(), event.clientX, event.clientY);
@@ -59,8 +64,11 @@ function roving(group, marks) {
 }
 
 function choice(label, values, value, onchange) {
-  const select = h("select", { onchange: () => onchange(select.value) },
-    values.map(([key, name]) => h("option", { value: key, selected: key === value }, name)));
+  const select = h(
+    "select",
+    { onchange: () => onchange(select.value) },
+    values.map(([key, name]) => h("option", { value: key, selected: key === value }, name)),
+  );
   return h("label", { class: "field" }, h("span", null, label), select);
 }
 
@@ -70,14 +78,31 @@ function toggle(label, checked, onchange) {
 }
 
 function segmented(label, values, value, onchange) {
-  const buttons = values.map(([key, name]) => h("button", { type: "button", "aria-pressed": String(key === value),
-    onclick: () => {
-      buttons.forEach((b, i) => b.setAttribute("aria-pressed", String(values[i][0] === key)));
-      onchange(key);
-    } }, name));
+  const buttons = values.map(([key, name]) =>
+    h(
+      "button",
+      {
+        type: "button",
+        "aria-pressed": String(key === value),
+        onclick: () => {
+          buttons.forEach((b, i) => b.setAttribute("aria-pressed", String(values[i][0] === key)));
+          onchange(key);
+        },
+      },
+      name,
+    ),
+  );
   return h("div", { class: "segmented", role: "group", "aria-label": label }, buttons);
 }
 
 const card = (title, ...children) => h("section", { class: "card" }, title ? h("h2", null, title) : null, children);
-const pairs = (list) => h("dl", { class: "pairs" }, list.filter(Boolean).map(([name, value, note]) =>
-  h("div", null, h("dt", null, name), h("dd", null, value, note ? h("small", null, note) : null))));
+const pairs = (list) =>
+  h(
+    "dl",
+    { class: "pairs" },
+    list
+      .filter(Boolean)
+      .map(([name, value, note]) =>
+        h("div", null, h("dt", null, name), h("dd", null, value, note ? h("small", null, note) : null)),
+      ),
+  );

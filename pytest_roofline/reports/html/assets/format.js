@@ -15,15 +15,31 @@ function scaled(value, unit, steps) {
   return digits(value / size) + " " + prefix + unit;
 }
 
-const LARGE = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
-const asTime = (s) => scaled(s, "s", [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]]);
+const LARGE = [
+  [1e15, "P"],
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+  [1, ""],
+];
+const asTime = (s) =>
+  scaled(s, "s", [
+    [1, ""],
+    [1e-3, "m"],
+    [1e-6, "µ"],
+    [1e-9, "n"],
+  ]);
 const asBytes = (b) => scaled(b, "B", LARGE);
 const asBandwidth = (rate) => scaled(rate, "B/s", LARGE);
 const asOperations = (rate, unit = "op/s") => scaled(rate, unit, LARGE);
 const asCount = (n) => (known(n) ? (n < 1e5 ? digits(n, 6) : scaled(n, "", LARGE).trim()) : DASH);
 const asIntensity = (i) => (i === Infinity ? "∞" : known(i) ? digits(i) + " op/B" : DASH);
 const asPercent = (percent) => (percent >= 10 ? percent.toFixed(0) : percent.toFixed(1));
-const asChange = (ratio) => (known(ratio) ? (Math.abs(ratio - 1) < 5e-4 ? "" : ratio > 1 ? "+" : "−") + asPercent(Math.abs(100 * (ratio - 1))) + " %" : DASH);
+const asChange = (ratio) =>
+  known(ratio)
+    ? (Math.abs(ratio - 1) < 5e-4 ? "" : ratio > 1 ? "+" : "−") + asPercent(Math.abs(100 * (ratio - 1))) + " %"
+    : DASH;
 const asDate = (iso) => (iso ? iso.slice(0, 16).replace("T", " ") : DASH);
 
 function asShare(fraction) {
@@ -36,7 +52,12 @@ const LEVELS = { device: "device memory", l2: "L2", shared: "shared memory", reg
 const limitName = (by) => LEVELS[by] || (by ? by.replaceAll("_", " ") + " pipeline" : DASH);
 const BACKENDS = { cuda: "CUDA C++", triton: "Triton", torch: "PyTorch", cupy: "CuPy", host: "host" };
 const backendName = (backend) => BACKENDS[backend] || backend;
-const VERDICTS = { below_floor: "below floor", stale_ceiling: "stale ceiling", information: "library", none: "no verdict" };
+const VERDICTS = {
+  below_floor: "below floor",
+  stale_ceiling: "stale ceiling",
+  information: "library",
+  none: "no verdict",
+};
 const verdictName = (kind) => VERDICTS[kind] || kind;
 
 // The rate that matters for a case: operations where a pipeline bounds it, else bytes.
@@ -46,5 +67,9 @@ function asRate(c) {
 }
 const pipelineUnit = (name) => (/int|special/.test(name) ? "op/s" : "FLOP/s");
 const floating = (c) => Object.keys(c.operations).every((name) => !/int|special/.test(name));
-const asFigure = (f) => (f.unit === "s" ? asTime(f.value) : f.unit === "B" ? asBytes(f.value)
-  : asCount(Number(f.value.toPrecision(4))) + (f.unit ? " " + f.unit : ""));
+const asFigure = (f) =>
+  f.unit === "s"
+    ? asTime(f.value)
+    : f.unit === "B"
+      ? asBytes(f.value)
+      : asCount(Number(f.value.toPrecision(4))) + (f.unit ? " " + f.unit : "");
