@@ -9,7 +9,7 @@ import torch
 
 from pytest_roofline.launch import Source, ceil_div, misalignment, require
 
-from . import tuned as _tuned
+from . import tiles
 
 _HERE = Path(__file__).parent
 NAIVE_UNCOALESCED = Source(_HERE / "naive_uncoalesced.cu")
@@ -73,12 +73,12 @@ def double_buffered(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
 
 def tuned_128(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """Tiles of 128 x 128, 16 x 8 elements of ``c`` per thread."""
-    _tuned.launch(_tuned.LARGE, a, b, c)
+    tiles.launch(tiles.LARGE, a, b, c)
 
 
 def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """As ``tuned_128`` with the tile that suits the size of ``c``."""
-    _tuned.launch(_tuned.choose(*c.shape), a, b, c)
+    tiles.launch(tiles.choose(*c.shape), a, b, c)
 
 
 def _launch(

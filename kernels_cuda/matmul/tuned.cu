@@ -1,16 +1,25 @@
 // c[m, n] = a[m, k] b[k, n]. Changed: 16 x 8 results per thread. An SM multiplies 128 times per clock and its shared memory
 // delivers 128 bytes: the 16 products of 4 x 4 want two LDS.128, which is more than there is, the 128 of 16 x 8 want six,
-// and of the instructions issued 19 in 20 can be FFMA. What it takes besides:
+// and of the instructions issued 11 in 12 are FFMA. What it takes besides:
 //
 // - Lanes are spread so that neighbours want one address of a, and every second lane one address of b: then the quarters
 //   of a warp's 16-byte request join, and it takes two wavefronts instead of four.
 // - The operands of the next step are loaded into registers while those of this step are multiplied, across the barrier.
-// - STAGES tiles are in flight; the steps that fill no tile come first, so that the loop asks about no edge.
+// - STAGES tiles are in flight, and copies go out in a few batches between the first steps. The steps that fill no tile come
+//   first and the last tiles have a loop of their own, so that the main loop asks nothing and is one block for the compiler
+//   to schedule. Of an instruction cache of 32 KiB it fills a little more than all: 32 steps deep it was 10 % slower.
 // - Blocks go down GROUP tiles of c before they go right, so that those running at a time share panels in L2.
 // - SLICES > 1: parts of a block take different steps of each tile and add up at the end, in order. This is for matrices too
 //   small to give every SM enough warps.
 
 #include "operand.cuh"
+
+struct Copying {
+    static constexpr bool COPIES = true;
+};
+struct Draining {
+    static constexpr bool COPIES = false;
+};
 
 __device__ __forceinline__ void load(float* four, const float* from) {
     *reinterpret_cast<float4*>(four) = *reinterpret_cast<const float4*>(from);
@@ -54,8 +63,9 @@ matmul_tuned(const float* __restrict__ a, const float* __restrict__ b, float* __
     constexpr int THREADS = SLICES * ROWS * COLUMNS / (HEIGHT * WIDTH);
     constexpr int STEPS_EACH = DEPTH / SLICES;
     constexpr int DOWN = 4, RIGHT = 8;  // lanes of a warp, 4 x 4 results of each at a time
-    constexpr int GROUP = 8;
+    constexpr int GROUP = 8, BATCHES = 4;
     static_assert(ROWS % (DOWN * HEIGHT) == 0 && COLUMNS % (RIGHT * WIDTH) == 0, "whole warps");
+    static_assert(STEPS_EACH >= 2 * BATCHES, "a batch of copies every other step");
     using OperandA = Operand<ROWS, DEPTH, THREADS, A, Offset>;
     using OperandB = Operand<COLUMNS, DEPTH, THREADS, B, Offset>;
     constexpr int B_TILE = DEPTH * OperandA::PITCH;  // words from a's tile to b's
@@ -63,6 +73,7 @@ matmul_tuned(const float* __restrict__ a, const float* __restrict__ b, float* __
     static_assert(SLICES == 1 || ROWS * COLUMNS <= STAGES * STAGE, "a slice's results fit into shared memory");
     extern __shared__ float4 memory[];
     float* const tiles = reinterpret_cast<float*>(memory);
+    float* const last = tiles + (STAGES - 1) * STAGE;
 
     const int down = (m - 1) / ROWS + 1, across = (n - 1) / COLUMNS + 1;
     const int group = blockIdx.x / (GROUP * across), within = blockIdx.x % (GROUP * across);
@@ -98,29 +109,25 @@ matmul_tuned(const float* __restrict__ a, const float* __restrict__ b, float* __
     const int odd = k - (count - 1) * DEPTH;
     from_a.template copy<false>(tiles, 0, OperandA::COPIES, odd);
     from_b.template copy<false>(tiles + B_TILE, 0, OperandB::COPIES, odd);
+    from_a.advance(odd);
+    from_b.advance(odd);
     __pipeline_commit();
-    const auto advance = [&](int steps) {
-        from_a.advance(steps);
-        from_b.advance(steps);
-    };
-    advance(odd);
 #pragma unroll
     for (int s = 1; s < STAGES - 1; ++s) {
         if (s < count) {
             from_a.template copy<true>(tiles + s * STAGE);
             from_b.template copy<true>(tiles + s * STAGE + B_TILE);
-            advance(DEPTH);
+            from_a.advance(DEPTH);
+            from_b.advance(DEPTH);
         }
         __pipeline_commit();
     }
     __pipeline_wait_prior(STAGES - 2);
     __syncthreads();
-    float* const last = tiles + (STAGES - 1) * STAGE;
     float *read = tiles, *write = last;
     load_operands(0, read, 0);
-    constexpr int SPREAD = STAGES > 2 ? STEPS_EACH - 1 : STEPS_EACH / 2;
-    for (int tile = 0; tile < count; ++tile) {
-        const bool more = tile + STAGES - 1 < count;
+
+    const auto multiply = [&](auto mode, bool final) {
 #pragma unroll
         for (int step = 0; step < STEPS_EACH; ++step) {
             if (step == STEPS_EACH - 1) {
@@ -128,24 +135,39 @@ matmul_tuned(const float* __restrict__ a, const float* __restrict__ b, float* __
                 __pipeline_wait_prior(STAGES - 2);
                 __syncthreads();  // the next tile has arrived, and this one's operands are in registers
                 write = read;
-                if (tile + 1 < count) {
+                if (!final) {
                     read = read == last ? tiles : read + STAGE;
                 }
             }
             load_operands((step + 1) % 2, read, (step + 1) % STEPS_EACH);
-            if (step < SPREAD && more) {
-                from_a.template copy<true>(write, step * OperandA::COPIES / SPREAD, (step + 1) * OperandA::COPIES / SPREAD);
-                from_b.template copy<true>(write + B_TILE, step * OperandB::COPIES / SPREAD, (step + 1) * OperandB::COPIES / SPREAD);
+            if (decltype(mode)::COPIES && step % 2 == 0 && step / 2 < BATCHES) {
+                const int batch = step / 2;
+                from_a.template copy<true>(write, batch * OperandA::COPIES / BATCHES,
+                                           (batch + 1) * OperandA::COPIES / BATCHES);
+                from_b.template copy<true>(write + B_TILE, batch * OperandB::COPIES / BATCHES,
+                                           (batch + 1) * OperandB::COPIES / BATCHES);
             }
 #pragma unroll
             for (int i = 0; i < HEIGHT; ++i) {
 #pragma unroll
                 for (int j = 0; j < WIDTH; ++j) {
-                    sum[i * WIDTH + j] += left[step % 2][i] * right[step % 2][j];
+                    // To and fro, so that at every turn an operand is in the reuse cache already.
+                    const int turned = i % 2 ? WIDTH - 1 - j : j;
+                    sum[i * WIDTH + turned] += left[step % 2][i] * right[step % 2][turned];
                 }
             }
         }
-        advance(DEPTH);
+        from_a.advance(DEPTH);
+        from_b.advance(DEPTH);
+    };
+    int tile = 0;
+#pragma unroll 1
+    for (; tile + STAGES - 1 < count; ++tile) {
+        multiply(Copying(), false);
+    }
+#pragma unroll 1
+    for (; tile < count; ++tile) {
+        multiply(Draining(), tile + 1 == count);
     }
 
     if constexpr (SLICES > 1) {
@@ -163,7 +185,10 @@ matmul_tuned(const float* __restrict__ a, const float* __restrict__ b, float* __
             const float* four = &sum[i * WIDTH + j];
             float* to = c + row * c_row + column * c_column;
             if (WIDE && row < m && column < n) {  // n is a multiple of 4
-                *reinterpret_cast<float4*>(to) = make_float4(four[0], four[1], four[2], four[3]);
+                // Without an addition the compiler would keep the sums where a 16-byte store wants them, in registers
+                // of the same banks as the operands from b, and FFMA would wait for them.
+                *reinterpret_cast<float4*>(to) =
+                    make_float4(four[0] + 0.0f, four[1] + 0.0f, four[2] + 0.0f, four[3] + 0.0f);
             } else if (row < m) {
 #pragma unroll
                 for (int s = 0; s < 4; ++s) {
