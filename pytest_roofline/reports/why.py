@@ -12,6 +12,7 @@ from pytest_roofline.reports.diagnosis import RULES, Finding, Status
 from pytest_roofline.runs.record import CaseRecord
 
 AT_THE_ROOF = 0.85  # of the datasheet bound: measured copies reach 0.88 of it
+UNCOUNTED = "Nothing of it is counted; hardware counters may explain it."
 UNEXPLAINED = "Nothing that was counted explains it; hardware counters may."
 _RULES = {rule.claim: rule for rule in RULES}
 _NAMES = {"device": "device memory", "l2": "L2", "shared": "shared memory", "register": "registers", "host": "the link"}
@@ -33,7 +34,9 @@ def sentence(case: CaseRecord, findings: Sequence[Finding]) -> str:
     if case.fraction >= AT_THE_ROOF:
         return f"At the roof: {by} can hardly be busier."
     if not strongest:
-        return "A library routine: nothing of it is counted." if case.kernel.peer else UNEXPLAINED
+        if case.kernel.peer:
+            return "A library routine: nothing of it is counted."
+        return UNEXPLAINED if case.counted is not None or case.ncu else UNCOUNTED
     return f"{_told(strongest[0])}."
 
 

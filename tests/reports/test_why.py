@@ -38,7 +38,8 @@ def test_being_memory_bound_is_told_last():
 def test_rows_that_do_not_apply_say_nothing():
     """Neither do those without figures."""
     quiet = [Finding("diag-4", Status.DOES_NOT, SHARE), Finding("diag-5", Status.UNKNOWN)]
-    assert why.sentence(SLOW, quiet) == why.UNEXPLAINED
+    assert why.sentence(SLOW, quiet) == why.UNCOUNTED
+    assert why.sentence(replace(SLOW, ncu={"dram_share": 70.0}), quiet) == why.UNEXPLAINED
 
 
 @pytest.mark.parametrize(
