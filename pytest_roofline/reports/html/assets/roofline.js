@@ -198,7 +198,7 @@ function bandwidthPlot(list, level) {
   if (!moved.length) return null;
   const roofs = roofsOf(level, []).memory;
   return [
-    h("h3", null, "No arithmetic, so no intensity: bytes per second alone"),
+    h("h2", { class: "spaced" }, "No arithmetic, so no intensity: bytes per second alone"),
     dotPlot(moved, {
       value: (c) => c.bytes(level) / c.seconds,
       top: Math.max(...moved.map((c) => c.bytes(level) / c.seconds), ...roofs.map((r) => r[2])),
