@@ -116,7 +116,12 @@ function ladderTable(list, current) {
   const heads = ["Kernel", "Time", "Than the rung before", "Share of roof", "Rate", "Key counters", "Verdict"];
   return h(
     "div",
-    { class: "scroller", tabindex: "0", role: "region", "aria-label": `Ladder of ${list[0].operation}, ${list[0].dtype}, ${list[0].shape}` },
+    {
+      class: "scroller",
+      tabindex: "0",
+      role: "region",
+      "aria-label": `Ladder of ${list[0].operation}, ${list[0].dtype}, ${list[0].shape}`,
+    },
     h(
       "table",
       { class: "grid ladder" },
