@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
 from pytest_roofline.launch import Source, c_type, ceil_div, require
+from pytest_roofline.tensor_map import refusal, tensor_map
 
 from .._mma import Tiling, access, aligned, extents
+from ..matmul_tensor import hopper
 
 _HERE = Path(__file__).parent
 SPLIT_K = Source(_HERE / "split_k.cu")
 STREAM_K = Source(_HERE / "stream_k.cu")
+WGMMA_STREAM_K = Source(_HERE / "wgmma_stream_k.cu", arch=hopper.ARCH)
 
 JOIN_WARPS, JOINED = 8, 128  # warps of a block that joins, and elements of one of them
 GROUP = 8  # rows of tiles that are walked column by column
+MOST_SHARED = 0.9  # of the blocks: a last wave fuller than this is not worth the detour through the workspace
 PARTS = 256  # into which k is split at most
 CPU_MULTIPROCESSORS = 4  # few, so that small matrices are shared out on a CPU, too
 
@@ -49,14 +54,17 @@ def stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: tor
     m, n, _ = extents(a, b, c)
     if c.numel():
         tiling = tiling_for(m, n)
-        launch_stream(a, b, c, partials, tiling, min(multiprocessors(a), partials.numel() // (2 * tiling.elements)))
+        launch_stream(a, b, c, partials, tiling, multiprocessors(a))
 
 
 def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
-    """Whichever fits the shape. Raises ``ValueError`` for shapes that do not multiply."""
+    """Whichever fits the shape and the device. Raises ``ValueError`` for shapes that do not multiply."""
     m, n, _ = extents(a, b, c)
-    # Fewer tiles than multiprocessors: with equal parts all are busy. More: parts would cost a detour through memory for
-    # every tile, pieces only for those of the last wave.
+    if hopper.available(c.device) and not hopper_refuses(a, b):
+        wgmma_stream_k(a, b, c, partials=partials)
+        return
+    # Fewer tiles than multiprocessors: with equal parts all are busy. More: parts would cost a detour through memory
+    # for every tile, pieces only for those of the last wave.
     few = _tiles(m, n, tiling_for(m, n)) < multiprocessors(a)
     (split_k if few else stream_k)(a, b, c, partials=partials)
 
@@ -94,25 +102,82 @@ def launch_split(
 
 
 def launch_stream(
-    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, partials: torch.Tensor, tiling: Tiling, programs: int
+    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, partials: torch.Tensor, tiling: Tiling, blocks: int
 ) -> None:
-    """``stream_k`` with another tiling and up to ``programs`` blocks. Raises ``ValueError`` where the workspace does
-    not hold two tiles of each."""
+    """``stream_k`` with another tiling and up to ``blocks`` blocks. Raises ``ValueError`` for shapes that do not
+    multiply."""
     m, n, k = extents(a, b, c)
-    tiles, steps = _tiles(m, n, tiling), max(1, ceil_div(k, tiling.line_bytes // a.element_size()))
-    require(2 * programs * tiling.elements <= partials.numel(), f"{programs} blocks need more workspace")
-    whole = max(0, tiles // programs - (tiles % programs != 0)) * programs
-    pieces = min(programs, (tiles - whole) * steps)
-    types, ranges = f"{c_type(a)}, {c_type(c)}", (GROUP, tiles, whole, max(1, pieces))
+    steps = max(1, ceil_div(k, tiling.line_bytes // a.element_size()))
+    share = shared_out(_tiles(m, n, tiling), steps, blocks, partials.numel() // tiling.elements)
+    types, ranges = f"{c_type(a)}, {c_type(c)}", (GROUP, share.tiles, share.whole, share.pieces)
     function = STREAM_K.function(f"matmul_ragged_stream_k<{types}, {tiling.parameters}, {access(a, b)}>")
     shape, strides = (m, n, k), (*a.stride(), *b.stride(), *c.stride())
     values = (a, b, c, partials, *shape, *strides, *ranges, aligned(c))
-    function((programs if whole else pieces,), (tiling.threads,), values, tiling.shared_bytes)
-    if tiles > whole:
-        parts = f"{tiling.rows}, {tiling.columns}, {tiling.line_bytes}"
-        join = STREAM_K.function(f"matmul_ragged_join_pieces<{types}, {parts}>")
-        blocks = ceil_div(tiling.elements, JOINED)
-        join((tiles - whole, blocks), (JOIN_WARPS * 32,), (partials, c, m, n, k, *c.stride(), *ranges))
+    function((share.blocks,), (tiling.threads,), values, tiling.shared_bytes)
+    if share.shared:
+        join = STREAM_K.function(f"matmul_ragged_join_runs<{c_type(c)}, {tiling.rows}, {tiling.columns}>")
+        values = (partials, c, m, n, *c.stride(), *ranges, steps)
+        join((share.shared, ceil_div(tiling.elements, JOINED)), (JOIN_WARPS * 32,), values)
+
+
+def wgmma_stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
+    """``stream_k`` on Hopper's tensor cores; deterministic. Raises ``ValueError`` for shapes that do not multiply and
+    for operands that the copy engine does not take."""
+    m, n, k = extents(a, b, c)
+    if c.numel() == 0 or k == 0:
+        c.zero_()
+        return
+    require(not hopper_refuses(a, b), hopper_refuses(a, b))
+    require(n == 1 or c.stride(1) == 1, "the rows of c must be dense")
+    elements, steps = hopper.TILE_M * hopper.TILE_N, ceil_div(k, hopper.LINE // a.element_size())
+    tiles = ceil_div(m, hopper.TILE_M) * ceil_div(n, hopper.TILE_N)
+    share = shared_out(tiles, steps, multiprocessors(a), partials.numel() // elements)
+    ranges = (GROUP, share.tiles, share.whole, share.pieces)
+    by_columns, line = hopper.by_columns(b), hopper.LINE // a.element_size()
+    b_map = tensor_map(b.T, (hopper.TILE_N, line)) if by_columns else tensor_map(b, (line, line))
+    function = WGMMA_STREAM_K.function(f"matmul_ragged_wgmma_stream_k<F16, {str(by_columns).lower()}>")
+    values = (tensor_map(a, (hopper.TILE_M, line)), b_map, c, partials, m, n, k, c.stride(0), *ranges)
+    function((share.blocks,), (3 * hopper.WARPGROUP,), values, hopper.SHARED_BYTES)
+    if share.shared:
+        join = WGMMA_STREAM_K.function("matmul_ragged_join_wgmma")
+        values = (partials, c, m, n, c.stride(0), *ranges, steps)
+        join((share.shared, ceil_div(elements, JOINED)), (JOIN_WARPS * 32,), values)
+
+
+def hopper_refuses(a: torch.Tensor, b: torch.Tensor) -> str:
+    """Why the copy engine cannot take these operands; nothing if it can."""
+    if a.dtype is not torch.float16:
+        return f"the operands are {a.dtype}, not float16"
+    for name, matrix in (("a", a), ("b", b.T if hopper.by_columns(b) else b)):
+        found = refusal(matrix.data_ptr(), matrix.element_size(), matrix.shape[1], matrix.stride())
+        if found:
+            return f"the copy engine cannot take {name}: {found}"
+    return ""
+
+
+class Shares(NamedTuple):
+    """Of ``tiles`` the first ``whole`` are computed undivided by ``blocks``; the others are cut into ``pieces``."""
+
+    tiles: int
+    whole: int
+    pieces: int
+    blocks: int
+
+    @property
+    def shared(self) -> int:
+        return self.tiles - self.whole
+
+
+def shared_out(tiles: int, steps: int, blocks: int, slots: int) -> Shares:
+    """Whole tiles as long as every block has one, equal pieces of the steps of those that are left.
+
+    A run that is less than a tile takes one of ``slots`` of the workspace: at most as many as pieces and tiles.
+    """
+    shared = tiles % blocks
+    pieces = min(blocks, shared * steps, slots - shared)
+    if shared > MOST_SHARED * blocks or pieces <= shared:
+        return Shares(tiles, tiles, 1, min(tiles, blocks))
+    return Shares(tiles, tiles - shared, pieces, blocks if tiles > blocks else pieces)
 
 
 def multiprocessors(tensor: torch.Tensor) -> int:

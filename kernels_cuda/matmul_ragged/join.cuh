@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include "../matmul_tensor/place.cuh"
 #include "../matmul_tensor/results.cuh"
+#include "share.cuh"
 
 constexpr int JOIN_THREADS = 256, FOUR = 4;  // elements of a lane
 
@@ -13,7 +15,7 @@ __device__ void join(const Results<T>& c, long long row, long long column, int f
     __shared__ float4 found[JOIN_THREADS];
     const int warp = threadIdx.x / 32, turn = warp % share, lane = threadIdx.x % 32;
     const int element = ((blockIdx.y * (JOIN_THREADS / 32) + warp) / share * 32 + lane) * FOUR;
-    const bool inside = element < ROWS * COLUMNS;
+    const bool inside = element < ROWS * COLUMNS && row + element / COLUMNS < c.rows && column + element % COLUMNS < c.columns;
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (inside) {
 #pragma unroll 8
@@ -41,4 +43,26 @@ __device__ void join(const Results<T>& c, long long row, long long column, int f
             c.store(row + element / COLUMNS, column + element % COLUMNS + e, rounded<T>(four[e]));
         }
     }
+}
+
+// Adds up the runs of tile whole + blockIdx.x; a tile that one piece covers is in c already.
+template <int ROWS, int COLUMNS, typename T>
+__device__ void join_runs(const float* __restrict__ partials, const Results<T>& c, int group, long long tiles,
+                          long long whole, long long pieces, int steps) {
+    const long long total = (tiles - whole) * steps, start = static_cast<long long>(blockIdx.x) * steps;
+    long long first = start * pieces / total, last = (start + steps - 1) * pieces / total;
+    while (piece_start(first + 1, total, pieces) <= start) {
+        ++first;
+    }
+    while (piece_start(last + 1, total, pieces) < start + steps) {
+        ++last;
+    }
+    if (first == last) {
+        return;
+    }
+    long long row, column;
+    place<ROWS, COLUMNS>(row, column, whole + blockIdx.x, c.rows, c.columns, group);
+    const auto piece = [&](int p) { return partials + (static_cast<long long>(p) + blockIdx.x) * (ROWS * COLUMNS); };
+    const int count = static_cast<int>(last - first + 1), share = count > 4 ? 8 : count > 2 ? 4 : 2;
+    join<ROWS, COLUMNS>(c, row, column, static_cast<int>(first), static_cast<int>(last) + 1, share, piece);
 }

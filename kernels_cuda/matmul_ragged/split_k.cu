@@ -15,7 +15,7 @@ matmul_ragged_split_k(const T* __restrict__ a, const T* __restrict__ b, Result* 
     using Tile = Tiling<T, ROWS, COLUMNS, WARP_ROWS, WARP_COLUMNS, LINE_BYTES>;
     extern __shared__ __align__(128) unsigned char shared[];
     long long row, column;
-    place<Tile>(row, column, blockIdx.x, m, n, group);
+    place<ROWS, COLUMNS>(row, column, blockIdx.x, m, n, group);
     const int all = (k - 1) / Tile::DEPTH + 1, start = min(static_cast<int>(blockIdx.y) * steps, all);
 
     Sums<Tile> sums;
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(256)
 matmul_ragged_join(const float* __restrict__ partials, Result* __restrict__ c, int m, int n, long long c_row,
                    long long c_column, int group, int parts, int share) {
     long long row, column;
-    place<Tiling<T, ROWS, COLUMNS, ROWS, COLUMNS, 128>>(row, column, blockIdx.x, m, n, group);
+    place<ROWS, COLUMNS>(row, column, blockIdx.x, m, n, group);
     const auto piece = [&](int p) {
         return partials + (static_cast<long long>(p) * gridDim.x + blockIdx.x) * (ROWS * COLUMNS);
     };

@@ -9,6 +9,7 @@ template <class Tile, int STAGES, Access A_ACCESS, Access B_ACCESS>
 struct Pipeline {
     static_assert(STAGES > 2, "what finish() stores must not be read before the next barrier");
     using T = typename Tile::T;
+    using Operands = Fragments<Tile, B_ACCESS>;
     Loader<A_ACCESS, true, T, Tile::ROWS, Tile::LINE_BYTES, Tile::THREADS> a;
     Loader<B_ACCESS, true, T, Tile::COLUMNS, Tile::LINE_BYTES, Tile::THREADS> b;
     unsigned char* shared;  // STAGES * Tile::STAGE_BYTES
@@ -42,35 +43,43 @@ struct Pipeline {
         }
         roofline::copy_async_wait<STAGES - 2>();
         __syncthreads();
-        // Operands of the next instructions are read while those of the last ones are multiplied.
-        Fragments<Tile, B_ACCESS> fragments[2];
+        Operands operands[2];
         if (start < end) {
-            fragments[0].load(shared, 0);
+            operands[0].load(shared, 0);
         }
         int slot = 0, free = STAGES - 1;  // the tile at hand, and the one before it
 #pragma unroll 1
         for (int step = start; step < end; ++step) {
-            int next = slot;
+            roofline::copy_async_wait<STAGES - 3>();
+            __syncthreads();  // the next tile has come for all, and nobody reads the one before any more
+            const int after = slot + 1 == STAGES ? 0 : slot + 1;
+            const int next = step + 1 < end ? after : slot;  // of the last tile something is read twice
 #pragma unroll
             for (int s = 0; s < Tile::STEPS; ++s) {
-                if (s + 1 == Tile::STEPS) {
-                    roofline::copy_async_wait<STAGES - 2>();
-                    __syncthreads();  // the next tile has come for all, and nobody reads this one any more
-                    next = slot + 1 == STAGES ? 0 : slot + 1;
-                }
-                if (s + 1 < Tile::STEPS || step + 1 < end) {
-                    fragments[(s + 1) % 2].load(stage(next), (s + 1) % Tile::STEPS);
-                }
+                const bool last = s + 1 == Tile::STEPS;
+                multiply(sums, operands[s % 2], operands[(s + 1) % 2], stage(last ? next : slot), last ? 0 : s + 1);
                 if (s == 0) {
                     begin(free, step + STAGES - 1, end);
                 }
-                sums.add(fragments[s % 2]);
             }
             finish(free, step + STAGES - 1, end);
             free = slot;
-            slot = next;
+            slot = after;
         }
         roofline::copy_async_wait<0>();
         __syncthreads();
+    }
+
+    // Multiplies what is in registers, and reads the operands of the next instructions in between. The barrier stands
+    // before both: behind it, the compiler would leave nothing to do while the reads are on their way.
+    static __device__ void multiply(Sums<Tile>& sums, const Operands& now, Operands& next, const unsigned char* stage,
+                                    int step) {
+#pragma unroll
+        for (int part = 0; part < Operands::PARTS; ++part) {
+            next.load(stage, step, part);
+            if (part < Operands::ROWS) {
+                sums.add(now, part);
+            }
+        }
     }
 };

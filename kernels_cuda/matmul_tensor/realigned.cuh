@@ -8,46 +8,71 @@
 
 template <typename T>
 struct Packs {
-    static constexpr int WIDTH = CHUNK / sizeof(T);
-    uint4 low, high;
-    int phase;  // bytes from the start of `low` to that of the chunk
+    static constexpr int WIDTH = CHUNK / sizeof(T), APART = -1;
+    unsigned word[8];
+    int phase;  // bytes from the start of the packs to that of the chunk; APART: its elements have a word each
 
-    // The chunk at element `at` of a row (or line) of `length` of which `elements` count; zeros stand for the others.
-    // Packs that reach beyond the row are somebody else's memory, so that there elements are read one by one.
-    __device__ void read(const T* row, long long at, long long length, int elements) {
-        const char* start = reinterpret_cast<const char*>(row + at);
+    // A chunk whose two packs belong to its row.
+    __device__ void read(const T* from) {
+        const char* start = reinterpret_cast<const char*>(from);
         phase = static_cast<int>(reinterpret_cast<unsigned long long>(start) % CHUNK);
-        const int before = phase / static_cast<int>(sizeof(T)), packs = phase ? 2 : 1;
-        if (elements == WIDTH && at >= before && at - before + packs * WIDTH <= length) {
-            const uint4* pack = reinterpret_cast<const uint4*>(start - phase);
-            low = pack[0];
-            high = pack[packs - 1];
-        } else {
+        const uint4* pack = reinterpret_cast<const uint4*>(start - phase);
+        const uint4 low = pack[0], high = pack[1];
+        word[0] = low.x, word[1] = low.y, word[2] = low.z, word[3] = low.w;
+        word[4] = high.x, word[5] = high.y, word[6] = high.z, word[7] = high.w;
+    }
+
+    // A chunk at the edge of its row: of the packs around it a part may be somebody else's. The elements wait as they
+    // came, because to join them here would be to wait for them here.
+    __device__ void read_edge(const T* from, int elements) {
+        if constexpr (sizeof(T) == 1) {
             phase = 0;
-            T element[WIDTH];
 #pragma unroll
-            for (int e = 0; e < WIDTH; ++e) {
-                element[e] = e < elements ? row[at + e] : T{};
+            for (int w = 0; w < 8; ++w) {
+                word[w] = 0;
+#pragma unroll
+                for (int e = 0; e < 4 && w < 4; ++e) {
+                    word[w] |= (4 * w + e < elements ? bits(from + 4 * w + e) : 0u) << 8 * e;
+                }
             }
-            memcpy(&low, element, sizeof(low));
-            high = low;
+        } else {
+            phase = APART;
+#pragma unroll
+            for (int e = 0; e < 8; ++e) {
+                word[e] = e < elements ? bits(from + e) : 0u;
+            }
         }
     }
 
     __device__ uint4 chunk() const {
-        unsigned word[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-        const bool two = phase & 8, one = phase & 4;
+        if (sizeof(T) == 2 && phase == APART) {
+            return make_uint4(word[0] | word[1] << 16, word[2] | word[3] << 16, word[4] | word[5] << 16,
+                              word[6] | word[7] << 16);
+        }
+        unsigned shifted[8];
+        const bool two = phase > 0 && phase & 8, one = phase > 0 && phase & 4;
 #pragma unroll
         for (int w = 0; w < 6; ++w) {
-            word[w] = two ? word[w + 2] : word[w];
+            shifted[w] = two ? word[w + 2] : word[w];
         }
 #pragma unroll
         for (int w = 0; w < 5; ++w) {
-            word[w] = one ? word[w + 1] : word[w];
+            shifted[w] = one ? shifted[w + 1] : shifted[w];
         }
-        const unsigned bits = phase % 4 * 8;
-        return make_uint4(__funnelshift_r(word[0], word[1], bits), __funnelshift_r(word[1], word[2], bits),
-                          __funnelshift_r(word[2], word[3], bits), __funnelshift_r(word[3], word[4], bits));
+        const unsigned bits = phase > 0 ? phase % 4 * 8 : 0;
+        return make_uint4(__funnelshift_r(shifted[0], shifted[1], bits), __funnelshift_r(shifted[1], shifted[2], bits),
+                          __funnelshift_r(shifted[2], shifted[3], bits), __funnelshift_r(shifted[3], shifted[4], bits));
+    }
+
+private:
+    static __device__ unsigned bits(const T* element) {
+        if constexpr (sizeof(T) == 1) {
+            return *reinterpret_cast<const unsigned char*>(element);
+        } else if constexpr (sizeof(T) == 2) {
+            return *reinterpret_cast<const unsigned short*>(element);
+        } else {
+            return *reinterpret_cast<const unsigned*>(element);
+        }
     }
 };
 
@@ -62,13 +87,24 @@ struct Loader<Access::REALIGNED_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
 
     __device__ Loader(const Operand<T>& x, long long first) : x(x), first(first + threadIdx.x / ACROSS) {}
 
+    __device__ const T* line(int pass) const {
+        const long long here = first + pass * PASS, last = x.lines - 1;
+        return x.first + (here < last ? here : last) * x.next_line;
+    }
+
     __device__ void begin(unsigned char*, int step) {
-        const long long k = static_cast<long long>(step) * DEPTH + threadIdx.x % ACROSS * WIDTH, last = x.lines - 1;
-        const int elements = clipped<WIDTH>(x.k - k);
+        const long long start = static_cast<long long>(step) * DEPTH, k = start + threadIdx.x % ACROSS * WIDTH;
+        if (start >= WIDTH && start + DEPTH + WIDTH <= x.k) {  // for all threads alike
 #pragma unroll
-        for (int p = 0; p < PASSES; ++p) {
-            const long long here = first + p * PASS;
-            packs[p].read(x.first + (here < last ? here : last) * x.next_line, k, x.k, elements);
+            for (int p = 0; p < PASSES; ++p) {
+                packs[p].read(line(p) + k);
+            }
+        } else {
+            const int elements = clipped<WIDTH>(x.k - k);
+#pragma unroll
+            for (int p = 0; p < PASSES; ++p) {
+                packs[p].read_edge(line(p) + k, elements);
+            }
         }
     }
 
@@ -88,16 +124,26 @@ struct Loader<Access::REALIGNED_LINES, ASYNC, T, LINES, LINE_BYTES, THREADS> {
     static_assert(PASSES * PASS == DEPTH, "every thread brings as many chunks");
     const Operand<T> x;
     const long long line;
+    const int elements;
     Packs<T> packs[PASSES];
 
-    __device__ Loader(const Operand<T>& x, long long first) : x(x), line(first + threadIdx.x % ACROSS * WIDTH) {}
+    __device__ Loader(const Operand<T>& x, long long first)
+        : x(x), line(first + threadIdx.x % ACROSS * WIDTH), elements(clipped<WIDTH>(x.lines - line)) {}
 
     __device__ void begin(unsigned char*, int step) {
-        const int elements = clipped<WIDTH>(x.lines - line);
+        const long long start = static_cast<long long>(step) * DEPTH;
+        const T* from = x.first + (start + threadIdx.x / ACROSS) * x.next_k + line;
+        if (line >= WIDTH && line + 2 * WIDTH <= x.lines && start + DEPTH <= x.k) {
 #pragma unroll
-        for (int p = 0; p < PASSES; ++p) {
-            const long long here = static_cast<long long>(step) * DEPTH + threadIdx.x / ACROSS + p * PASS;
-            packs[p].read(x.first + here * x.next_k, line, x.lines, here < x.k ? elements : 0);
+            for (int p = 0; p < PASSES; ++p) {
+                packs[p].read(from + p * PASS * x.next_k);
+            }
+        } else {
+#pragma unroll
+            for (int p = 0; p < PASSES; ++p) {
+                const bool inside = start + threadIdx.x / ACROSS + p * PASS < x.k;
+                packs[p].read_edge(from + p * PASS * x.next_k, inside ? elements : 0);
+            }
         }
     }
 

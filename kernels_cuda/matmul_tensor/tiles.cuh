@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "place.cuh"
 #include "realigned.cuh"
 
 // What a block and a warp compute at once, and how deep.
@@ -15,18 +16,6 @@ struct Tiling {
     static constexpr int DEPTH = LINE_BYTES / sizeof(T), STEPS = LINE_BYTES / STEP_BYTES;
     static constexpr int A_BYTES = ROWS * LINE_BYTES, STAGE_BYTES = A_BYTES + COLUMNS * LINE_BYTES;
 };
-
-// The first row and column of a tile of c: `group` rows of tiles are walked column by column, so that blocks that run at
-// the same time share rows of a and columns of b.
-template <class Tile>
-__device__ void place(long long& row, long long& column, long long tile, int m, int n, int group) {
-    const int down = (m - 1) / Tile::ROWS + 1, across = (n - 1) / Tile::COLUMNS + 1;
-    const int first = static_cast<int>(tile / (static_cast<long long>(group) * across)) * group;
-    const int height = min(group, down - first);
-    const int within = static_cast<int>(tile - static_cast<long long>(first) * across);
-    row = static_cast<long long>(first + within % height) * Tile::ROWS;
-    column = static_cast<long long>(within / height) * Tile::COLUMNS;
-}
 
 // Registers of 16 rows of a for one instruction.
 template <int LINE_BYTES>
@@ -58,26 +47,33 @@ __device__ void fragment_of_rows(unsigned (&r)[4], const unsigned char* tile, in
     }
 }
 
-// The operands of a warp's instructions of one step.
+// The operands of a warp's instructions of one step, 16 rows and 16 columns at a time.
 template <class Tile, Access B_ACCESS>
 struct Fragments {
-    unsigned a[Tile::WARP_ROWS / 16][4], b[Tile::WARP_COLUMNS / 16][4];
+    static constexpr int ROWS = Tile::WARP_ROWS / 16, COLUMNS = Tile::WARP_COLUMNS / 16;
+    static constexpr int PARTS = ROWS > COLUMNS ? ROWS : COLUMNS;
+    unsigned a[ROWS][4], b[COLUMNS][4];
+
+    __device__ void load(const unsigned char* stage, int step, int part) {
+        const int warp = threadIdx.x / 32;
+        const int row = warp / Tile::WARPS_ACROSS * Tile::WARP_ROWS + 16 * part;
+        const int column = warp % Tile::WARPS_ACROSS * Tile::WARP_COLUMNS + 16 * part;
+        if (part < ROWS) {
+            fragment_of_a<Tile::LINE_BYTES>(a[part], stage, row, step);
+        }
+        if (part < COLUMNS) {
+            if constexpr (by_rows(B_ACCESS)) {
+                fragment_of_rows<typename Tile::T, Tile::COLUMNS>(b[part], stage + Tile::A_BYTES, column, step);
+            } else {
+                fragment_of_b<Tile::LINE_BYTES>(b[part], stage + Tile::A_BYTES, column, step);
+            }
+        }
+    }
 
     __device__ void load(const unsigned char* stage, int step) {
-        const int warp = threadIdx.x / 32;
-        const int row = warp / Tile::WARPS_ACROSS * Tile::WARP_ROWS, column = warp % Tile::WARPS_ACROSS * Tile::WARP_COLUMNS;
 #pragma unroll
-        for (int i = 0; i < Tile::WARP_ROWS / 16; ++i) {
-            fragment_of_a<Tile::LINE_BYTES>(a[i], stage, row + 16 * i, step);
-        }
-#pragma unroll
-        for (int j = 0; j < Tile::WARP_COLUMNS / 16; ++j) {
-            if constexpr (by_rows(B_ACCESS)) {
-                using T = typename Tile::T;
-                fragment_of_rows<T, Tile::COLUMNS>(b[j], stage + Tile::A_BYTES, column + 16 * j, step);
-            } else {
-                fragment_of_b<Tile::LINE_BYTES>(b[j], stage + Tile::A_BYTES, column + 16 * j, step);
-            }
+        for (int part = 0; part < PARTS; ++part) {
+            load(stage, step, part);
         }
     }
 };
@@ -88,14 +84,19 @@ struct Sums {
     typename Tile::Accumulator x[Tile::WARP_ROWS / 16][Tile::WARP_COLUMNS / 8][4] = {};
 
     template <Access B_ACCESS>
+    __device__ void add(const Fragments<Tile, B_ACCESS>& f, int part) {
+#pragma unroll
+        for (int j = 0; j < Tile::WARP_COLUMNS / 8; ++j) {
+            const unsigned b[2] = {f.b[j / 2][j % 2 * 2], f.b[j / 2][j % 2 * 2 + 1]};
+            Format<typename Tile::T>::multiply(x[part][j], f.a[part], b);
+        }
+    }
+
+    template <Access B_ACCESS>
     __device__ void add(const Fragments<Tile, B_ACCESS>& f) {
 #pragma unroll
-        for (int i = 0; i < Tile::WARP_ROWS / 16; ++i) {
-#pragma unroll
-            for (int j = 0; j < Tile::WARP_COLUMNS / 8; ++j) {
-                const unsigned b[2] = {f.b[j / 2][j % 2 * 2], f.b[j / 2][j % 2 * 2 + 1]};
-                Format<typename Tile::T>::multiply(x[i][j], f.a[i], b);
-            }
+        for (int part = 0; part < Tile::WARP_ROWS / 16; ++part) {
+            add(f, part);
         }
     }
 };

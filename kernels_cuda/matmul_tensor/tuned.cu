@@ -16,7 +16,7 @@ matmul_tensor_tuned(const T* __restrict__ a, const T* __restrict__ b, Result* __
     using Tile = Tiling<T, ROWS, COLUMNS, WARP_ROWS, WARP_COLUMNS, LINE_BYTES>;
     extern __shared__ __align__(128) unsigned char shared[];
     long long row, column;
-    place<Tile>(row, column, blockIdx.x, m, n, group);
+    place<ROWS, COLUMNS>(row, column, blockIdx.x, m, n, group);
 
     Sums<Tile> sums;
     const Operand<T> a_lines{a, a_row, a_column, m, k}, b_lines{b, b_column, b_row, n, k};

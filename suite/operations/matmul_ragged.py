@@ -89,6 +89,16 @@ def two_workspaces(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
     return (*workspace(shape, dtype), packed)
 
 
+def operands_rejected(shape: Shape, dtype: DType) -> str | None:
+    """What Hopper's copy engine demands of operands that are not empty."""
+    _, n, k = shape.dims
+    rows = (k, k if shape.transposed else n)
+    size = dtype.operand.itemsize
+    if 0 not in shape.dims and any((shape.pitch or row) * size % 16 or shape.offset * size % 16 for row in rows):
+        return "the copy engine takes rows that start at multiples of 16 bytes"
+    return None
+
+
 OPERATION = Operation(
     name="matmul_ragged",
     summary="c = a b for shapes that fill a device badly",
@@ -151,6 +161,16 @@ OPERATION = Operation(
         ),
         Kernel(
             "cuda",
+            "wgmma_stream_k",
+            "kernels_cuda.matmul_ragged:wgmma_stream_k",
+            TENSOR,
+            tile=(16, 128, 64),
+            workspace=workspace,
+            rejects=operands_rejected,
+            capability="sm_90a",
+        ),
+        Kernel(
+            "cuda",
             "chosen",
             "kernels_cuda.matmul_ragged:chosen",
             TENSOR,
@@ -161,4 +181,5 @@ OPERATION = Operation(
         Kernel("torch", "mm", "suite.peers.matmul_ragged:torch_mm", DTYPES, peer=True),
     ),
     depth=gemm.depth,
+    absent={("triton", "wgmma_stream_k"): "tl.dot becomes wgmma by itself; see stream_k"},
 )
