@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pytest_roofline.baselines import (
     Baseline,
     BaselineError,
+    Noise,
     Published,
     Run,
     Store,
@@ -278,3 +279,54 @@ def test_a_run_keeps_the_conditions():
     assert run.summary.power_limited
     assert not RUN.summary.power_limited
     assert run.quantiles[2] == 1.1e-4
+
+
+def test_an_accepted_change_supersedes_what_it_was_compared_with(store):
+    """Only the campaigns named go, of that case alone; a campaign that nothing refers to is forgotten."""
+    other = CASE.replace("f32", "f64")
+    path = store.path("h200", "sum")
+    path.unlink()
+    environments = {name: dataclasses.replace(HERE, machine=name) for name in ("a", "b", "c")}
+    store.save(Baseline("h200", "sum", environments, {CASE: {"a": RUN, "b": RUN, "c": RUN}, other: {"a": RUN}}))
+    new = Baseline("h200", "sum", {"d": HERE}, {CASE: {"d": RUN}}, superseded={CASE: {"a", "b"}})
+    store.save(new)
+    found = store.load("h200", "sum")
+    assert set(found.measured[CASE]) == {"c", "d"}
+    assert set(found.measured[other]) == {"a"}
+    assert set(found.campaigns) == {"a", "c", "d"}
+
+
+def test_noise_is_stored_beside_the_runs(store):
+    """Merged like them, and read back as it was."""
+    noise = {CASE: {"2026-11-30.abcdef12": Noise((0.001, -0.002), 1e-4, "12ab")}}
+    store.save(Baseline("h200", "sum", {"2026-11-30.abcdef12": HERE}, noise=noise))
+    assert store.load("h200", "sum").noise == noise
+    assert store.load("h200", "sum").measured
+
+
+@pytest.mark.parametrize(
+    ("noise", "words"),
+    [
+        ({"differences": [], "seconds": 1e-4}, "it needs a positive time and a difference"),
+        ({"differences": [0.1], "seconds": -1.0}, "it needs a positive time and a difference"),
+        ({"differences": [0.1]}, "seconds is missing"),
+        ({"differences": ["x"], "seconds": 1e-4}, "differences cannot be"),
+    ],
+)
+def test_noise_that_cannot_be_is_refused(store, noise, words):
+    """Like every other entry, by name and with what to do."""
+    path = store.path("h200", "sum")
+    data = json.loads(path.read_text())
+    data["noise"] = {CASE: {next(iter(data["campaigns"])): noise}}
+    path.write_text(json.dumps(data))
+    with pytest.raises(BaselineError, match=words):
+        store.load("h200", "sum")
+
+
+def test_two_cards_of_one_machine_are_two_campaigns():
+    """Their runs must not replace each other; a record from before cards were told apart keeps its name."""
+    names = {
+        campaign_id(dataclasses.replace(HERE, gpu=gpu), "2026-11-30T10:00:00") for gpu in ("aaaa1111", "bbbb2222", "")
+    }
+    assert len(names) == 3
+    assert campaign_id(HERE, "2026-11-30").count(".") == 2

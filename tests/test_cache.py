@@ -38,3 +38,22 @@ def test_content_that_is_no_bytes_leaves_nothing(tmp_path):
     with pytest.raises(TypeError):
         cache.write_atomically(tmp_path / "file", "text")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_processes_that_change_a_file_take_turns(tmp_path, monkeypatch):
+    """Who comes second waits until the first is done; beside the file nothing is left."""
+    import subprocess
+    import sys
+
+    monkeypatch.setenv("PYTEST_ROOFLINE_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "file"
+    path.write_text("0")
+    code = (
+        "import pathlib, sys\nfrom pytest_roofline import cache\npath = pathlib.Path(sys.argv[1])\n"
+        "for _ in range(50):\n    with cache.locked(path):\n        n = int(path.read_text())\n"
+        "        cache.write_atomically(path, str(n + 1).encode())\n"
+    )
+    both = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(2)]
+    assert [process.wait() for process in both] == [0, 0]
+    assert path.read_text() == "100"
+    assert [p.name for p in tmp_path.iterdir() if p.name != "cache"] == ["file"]

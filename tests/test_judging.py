@@ -19,7 +19,7 @@ from pytest_roofline.contract import (
     Work,
 )
 from pytest_roofline.devices.record import load
-from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing
+from pytest_roofline.evidence import Environment, Evidence, Outcome, Telemetry, Timing
 from pytest_roofline.ids import CaseId, Shape
 from pytest_roofline.judging import Judge
 from pytest_roofline.reports import stored
@@ -61,18 +61,19 @@ def judge(tmp_path):
     return Judge(Store(tmp_path), load("h200"), None)
 
 
-def row(judge, seconds, variant="cuda/copy", kernel=None, environment=HERE, **changes):
-    """The row of one case."""
+def row(judge, seconds, variant="cuda/copy", kernel=None, environment=HERE, timing=None, **changes):
+    """The row of one case; ``timing`` changes fields of the timing."""
     text = f"op/{variant}/f32/{N}"
     judge = Judge(judge.store, judge.record, judge.ceilings)  # which reads the store once
     case = operation(**changes).case(CaseId.parse(text))
-    return judge.row(case, evidence(seconds, kernel, text, environment))
+    found = evidence(seconds, kernel, text, environment)
+    return judge.row(case, dataclasses.replace(found, timing=dataclasses.replace(found.timing, **(timing or {}))))
 
 
-def store(judge, seconds, environment=HERE):
-    """Put one campaign into the judge's store."""
+def store(judge, seconds, environment=HERE, **changes):
+    """Put one campaign into the judge's store; ``changes`` are of the timing."""
     name, text = f"2026-11-30.{environment.machine}{environment.driver}", f"op/cuda/copy/f32/{N}"
-    timing = evidence(seconds).timing
+    timing = dataclasses.replace(evidence(seconds).timing, **changes)
     judge.store.save(Baseline("h200", "op", {name: environment}, {text: {name: run_of(timing)}}))
 
 
@@ -107,6 +108,46 @@ def test_runs_of_another_driver_are_not_silently_compared(judge):
     assert "driver 570 -> 580" in found.verdict.sentence
     store(judge, 200e-6)
     assert row(judge, 200e-6).verdict.kind is Kind.SAME
+
+
+def test_unchanged_code_is_not_blamed(judge):
+    """The same machine code that is slower has found another environment; other code has become slower."""
+    store(judge, 200e-6, code="abc")
+    found = row(judge, 240e-6, timing={"code": "abc"}).verdict
+    assert (found.kind, found.reason) == (Kind.ENVIRONMENT, Reason.SAME_CODE)
+    assert row(judge, 240e-6, timing={"code": "other"}).verdict.kind is Kind.REGRESSION
+    assert row(judge, 240e-6).verdict.kind is Kind.REGRESSION
+
+
+def test_a_launch_floor_that_rose_is_not_blamed_on_the_kernel(judge):
+    """A kernel of 2 us whose launches take 0.6 us more: without those it is what it was."""
+    store(judge, 200e-6, launch_floor=1e-6)
+    found = row(judge, 240e-6, timing={"launch_floor": 41e-6}).verdict
+    assert (found.kind, found.reason) == (Kind.ENVIRONMENT, Reason.LAUNCH_FLOOR)
+    assert row(judge, 240e-6, timing={"launch_floor": 2e-6}).verdict.kind is Kind.REGRESSION
+
+
+def test_a_lower_clock_is_told_and_clears_nobody(judge):
+    """Only the old kernel can say whether this one draws more power."""
+    store(judge, 200e-6, telemetry=Telemetry(clock_mhz=1980.0))
+    found = row(judge, 240e-6, timing={"telemetry": Telemetry(clock_mhz=1700.0)}).verdict
+    assert (found.kind, found.reason, found.suspect) == (Kind.UNRESOLVED, Reason.CLOCK, True)
+    assert row(judge, 240e-6, timing={"telemetry": Telemetry(clock_mhz=1979.0)}).verdict.kind is Kind.REGRESSION
+
+
+def test_a_median_of_fresh_processes_stands_for_the_run(judge):
+    """One slow process among five is not the kernel; how weak this is without an old one stands in the sentence."""
+    import math
+
+    store(judge, 200e-6)
+    text = f"op/cuda/copy/f32/{N}"
+    case, found = operation().case(CaseId.parse(text)), evidence(240e-6, None, text)
+    assert judge.row(case, found).verdict.kind is Kind.REGRESSION
+    again = judge.again(case, found, [math.log(200e-6)] * 4)
+    assert (again.kind, again.suspect) == (Kind.SAME, False)
+    still = judge.again(case, found, [math.log(240e-6)] * 4)
+    assert still.kind is Kind.REGRESSION
+    assert "median of 5 processes; without an old kernel" in still.sentence
 
 
 def test_more_than_the_datasheet_allows_is_impossible(judge):

@@ -14,6 +14,7 @@ from pytest_roofline.cli import compare as compare_command
 from pytest_roofline.cli import devices as device_commands
 from pytest_roofline.cli import history as history_commands
 from pytest_roofline.cli import plot as plot_commands
+from pytest_roofline.cli import power as power_command
 from pytest_roofline.cli import report as report_commands
 from pytest_roofline.devices.ceilings import CeilingsError
 from pytest_roofline.devices.record import RecordError
@@ -49,6 +50,7 @@ app.command("report")(report_commands.report)
 app.command("export")(report_commands.export_table)
 app.command("compare")(compare_command.compare)
 app.add_typer(baseline_commands.app, name="baseline")
+app.command("power")(power_command.power)
 app.add_typer(history_commands.app, name="history")
 app.add_typer(plot_commands.app, name="plot")
 

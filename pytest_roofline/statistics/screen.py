@@ -115,7 +115,10 @@ def spread(case: str, runs: Iterable[Summary], past: History) -> Spread:
 def compare_run(
     case: str, current: Summary, runs: Runs, past: History, moved: Shift, chance: float = FALSE_ALARM
 ) -> Change:
-    """One case of a run against its stored campaigns, at a chance of a false alarm. Raises ``ValueError`` without any."""
+    """One case of a run against its stored campaigns, at a chance of a false alarm.
+
+    Raises ``ValueError`` without a campaign.
+    """
     if not runs:
         raise ValueError("there is no baseline to compare with")
     own = spread(case, runs.values(), past)

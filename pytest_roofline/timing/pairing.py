@@ -66,7 +66,7 @@ def measure(
     warm = Plan(todo.launches, todo.brackets, max(1, todo.warm_ups // 2))
     turns = Blocks([session.taker(one, warm, protocol) for one in (old, new)], random.Random())
     with watching(session.monitor) as state:
-        found = collect(lambda: turns.block()[0], wanted, session.monitor.throttled)
+        found = collect(lambda: turns.block()[0], wanted, session.spoilt)
     return Pair(
         differences=found.samples,
         old=statistics.median(turns.readings[0]),

@@ -15,14 +15,15 @@ from pytest_roofline.timing.bracket import Bracket, Step, Tools
 from pytest_roofline.timing.calibration import Comparison, Overhead, ends, overhead
 from pytest_roofline.timing.capture import capture
 from pytest_roofline.timing.code import code_of
-from pytest_roofline.timing.collect import collect
+from pytest_roofline.timing.collect import CHUNK, collect
 from pytest_roofline.timing.cupti import BURST, Execution, detach, typical_execution
 from pytest_roofline.timing.delay import Delay, calibrate
 from pytest_roofline.timing.delay import head as delaying
+from pytest_roofline.timing.environment import environment
 from pytest_roofline.timing.errors import HoldExpired, NotCapturable, TimingUnavailable
 from pytest_roofline.timing.hostcost import completion_seconds, submission_seconds, submissions
 from pytest_roofline.timing.plan import Plan, copies, plan
-from pytest_roofline.timing.telemetry import Monitor, open_monitor, watching
+from pytest_roofline.timing.telemetry import Monitor, open_monitor, slow_clock, watching
 
 SHORT_SECONDS = 20e-6  # below this the gap between graph nodes matters, and CUPTI is asked as well
 _FLOOR_LAUNCHES = 256
@@ -156,7 +157,7 @@ class Session:
         todo = todo if in_graph else Plan(1, todo.brackets, todo.warm_ups)
         take = self.taker(self.slowed(job, todo, [slowdown])[0] if slowdown else job, todo, protocol)
         with watching(self.monitor) as state:
-            found = collect(take, todo.brackets, self.monitor.throttled)
+            found = collect(take, todo.brackets, self.spoilt)
         typical = statistics.median(found.samples)
         telemetry = replace(state(), clock_mhz=self.clock_mhz() if in_graph else None)
         if in_graph and typical < self.launch_floor / 2:
@@ -185,6 +186,13 @@ class Session:
         """
         plain = self._typical(job, Plan(todo.launches, 15, max(1, todo.warm_ups // 4))) * todo.launches
         return [replace(job, head=delaying(self.tools, self.delay, fraction * plain)) for fraction in fractions]
+
+    def spoilt(self) -> tuple[str, ...]:
+        """Why the last samples say nothing about the kernel; empty if they do."""
+        recent, reasons = self.clocks[-CHUNK:], self.monitor.reasons()
+        clock = statistics.median(recent) * 1e-6 if recent else None
+        slow = slow_clock(clock, environment().max_sm_clock_mhz, reasons)
+        return (*self.monitor.throttled(), *([f"SM clock at {clock:.0f} MHz"] if slow else []))
 
     def clock_mhz(self) -> float | None:
         """Median SM clock of the brackets since the last :meth:`taker`."""

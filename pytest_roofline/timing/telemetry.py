@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from pytest_roofline.evidence import Telemetry
@@ -25,6 +25,19 @@ REASONS = {
 }
 DISQUALIFYING = frozenset({"HwSlowdown", "SwThermalSlowdown", "HwThermalSlowdown", "HwPowerBrakeSlowdown"})
 """Reasons that make a sample worthless. SwPowerCap is the steady state of large GEMMs and is only recorded."""
+
+
+SLOW_CLOCK = 0.75  # of the highest clock; below it a sample is no time of this kernel. NVBench draws the same line
+
+
+def slow_clock(clock_mhz: float | None, highest_mhz: float | None, reasons: Iterable[str]) -> bool:
+    """Whether the SM clock under a kernel lies far below the highest one although no power limit explains it.
+
+    A kernel at the power limit lowers its own clock, for as long as it runs: that is its steady state.
+    """
+    if not clock_mhz or not highest_mhz or "SwPowerCap" in reasons:
+        return False
+    return clock_mhz < SLOW_CLOCK * highest_mhz
 
 
 def decode(mask: int) -> tuple[str, ...]:

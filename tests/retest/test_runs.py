@@ -124,7 +124,7 @@ def test_no_retest_judges_the_run_alone(baseline):
         (50.0, [0.0001] * 4, "same", 0),
         (50.0, [-0.03] * 4, "improvement", 0),
         (56.0, [0.0001] * 4, "environment", 0),
-        (50.0, [0.012, 0.004] * 8, "unresolved", 0),
+        (50.0, [0.014, 0.002] * 8, "unresolved", 0),
         (56.0, [None], "environment", 0),
         (50.0, [None], "same", 0),
         (50.0, [("crashed", "", "signal SIGSEGV")], "invalid", 1),

@@ -4,7 +4,7 @@ import types
 
 import pytest
 
-from pytest_roofline.timing.telemetry import Monitor, decode, watching
+from pytest_roofline.timing.telemetry import Monitor, decode, slow_clock, watching
 
 
 class NotSupportedError(Exception):
@@ -81,3 +81,20 @@ def test_without_nvml_everything_is_unknown():
     assert state().sm_clock_mhz is None
     assert blind.throttled() == ()
     assert blind.attribute(lambda nvml, gpu: 1) is None
+
+
+@pytest.mark.parametrize(
+    ("clock", "highest", "reasons", "slow"),
+    [
+        (1980.0, 1980, (), False),
+        (1490.0, 1980, (), False),
+        (1480.0, 1980, (), True),
+        (1380.0, 1980, ("SwPowerCap",), False),
+        (1380.0, 1980, ("SyncBoost",), True),
+        (None, 1980, (), False),
+        (300.0, None, (), False),
+    ],
+)
+def test_a_slow_clock_spoils_samples_unless_the_power_limit_explains_it(clock, highest, reasons, slow):
+    """Under three quarters of the highest clock; a GEMM at the power limit runs like that for ever."""
+    assert slow_clock(clock, highest, reasons) == slow

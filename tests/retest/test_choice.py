@@ -1,0 +1,48 @@
+"""Which cases are measured again."""
+
+import pytest
+
+from pytest_roofline.retest.choice import worth
+from pytest_roofline.statistics import Change
+from pytest_roofline.verdict import Kind, Reason, Verdict
+
+LONG, SHORT = 1e-4, 2e-6
+
+
+def verdict(kind, reason=Reason.SLOWER, ratio=1.02, excluded=0.03):
+    """A verdict with a change."""
+    suspect = kind not in (Kind.SAME, Kind.INFORMATION)
+    return Verdict(kind, reason, "", Change(ratio, ratio - 0.01, ratio + 0.01, 0.02, excluded), 5, suspect)
+
+
+@pytest.mark.parametrize(
+    ("found", "alone", "old"),
+    [
+        (verdict(Kind.REGRESSION), True, True),
+        (verdict(Kind.UNRESOLVED, Reason.BORDERLINE), True, True),
+        (verdict(Kind.UNRESOLVED, Reason.BORDERLINE, 0.98), False, True),
+        (verdict(Kind.UNRESOLVED, Reason.CLOCK), True, True),
+        (verdict(Kind.UNRESOLVED, Reason.TOO_NOISY), False, True),
+        (verdict(Kind.IMPROVEMENT, Reason.FASTER, 0.9), False, True),
+        (verdict(Kind.ENVIRONMENT, Reason.FINGERPRINT), False, True),
+        (verdict(Kind.SAME, Reason.WITHIN_SPREAD, 1.0, excluded=0.004), False, False),
+        (verdict(Kind.SAME, Reason.WITHIN_SPREAD, 1.0, excluded=0.03), False, True),
+        (Verdict(Kind.NEW, Reason.NO_BASELINE, "", suspect=True), False, True),
+        (verdict(Kind.INVALID, Reason.THROTTLED), False, False),
+        (verdict(Kind.BELOW_FLOOR, Reason.UNDER_FLOOR), False, False),
+        (verdict(Kind.IMPOSSIBLE, Reason.ABOVE_ROOF), False, False),
+    ],
+)
+def test_what_a_retest_may_change(found, alone, old):
+    """Without an old kernel what seems slower; beside one whatever the baseline has not cleared."""
+    assert worth(found, LONG, "suspects", old=False) == alone
+    assert worth(found, LONG, "suspects", old=True) == old
+    assert not worth(found, LONG, "off", old=True)
+
+
+def test_a_short_kernel_is_cleared_sooner():
+    """5 % are to be found below 5 us, and 3 % have been excluded."""
+    found = verdict(Kind.SAME, Reason.WITHIN_SPREAD, 1.0, excluded=0.03)
+    assert worth(found, LONG, "suspects", old=True)
+    assert not worth(found, SHORT, "suspects", old=True)
+    assert worth(found, SHORT, "all", old=True)
