@@ -43,12 +43,17 @@ def main() -> int:
     parser.add_argument("results", type=pathlib.Path)
     parser.add_argument("--seconds", type=float, default=240)
     parser.add_argument("--pattern", default="*", help="ids of cases, as a shell pattern")
+    parser.add_argument("--compilers", type=int, default=12, help="processes that compile everything beforehand")
     parser.add_argument("--round", help=argparse.SUPPRESS)
+    parser.add_argument("--share", type=int, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.round:
         return one_round(pathlib.Path(chosen.round), chosen.results, chosen.pattern, chosen.seconds)
+    if chosen.share is not None:
+        return compile_share(chosen.pattern, chosen.share, chosen.compilers)
     chosen.results.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + chosen.seconds
+    compile_all(chosen.pattern, chosen.compilers)
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder)
         for name in ("kernels_cuda", "kernels_triton", "suite"):
@@ -56,6 +61,33 @@ def main() -> int:
         while (left := end - time.monotonic()) > 15:
             command = [sys.executable, __file__, str(chosen.results), "--round", str(copy)]
             subprocess.run([*command, "--pattern", chosen.pattern, "--seconds", str(left)], check=False)
+    return 0
+
+
+def compile_all(pattern: str, processes: int) -> None:
+    """Compile every kernel into the caches on disk, in several processes: a round shall measure, not compile."""
+    start = time.monotonic()
+    command = [sys.executable, __file__, "-", "--pattern", pattern, "--compilers", str(processes), "--share"]
+    running = [subprocess.Popen([*command, str(share)]) for share in range(processes)]
+    for process in running:
+        process.wait()
+    print(f"compiled in {time.monotonic() - start:.0f} s", flush=True)
+
+
+def compile_share(pattern: str, share: int, of: int) -> int:
+    """Launch every ``of``-th case once."""
+    import torch
+
+    from pytest_roofline.checking.check import load_launcher, prepare
+
+    cases = list(wanted(discover(ROOT, ["suite/operations"]), pattern))
+    for case in cases[share::of]:
+        try:
+            prepare(case, load_launcher(case.kernel.launcher), "cuda", "random", 0).call()
+            torch.cuda.synchronize()
+        except Exception as error:  # the round says so again, in its record
+            print(f"{case}: {type(error).__name__}: {error}"[:200], flush=True)
+        torch.cuda.empty_cache()
     return 0
 
 
@@ -76,11 +108,12 @@ def one_round(copy: pathlib.Path, results: pathlib.Path, pattern: str, seconds: 
     for case in cases:
         if time.monotonic() > end - 2:
             break
+        begun = time.monotonic()
         try:
             found = measure(session, catalogue, case, copy)
         except Exception as error:  # one case that cannot be paired must not end the round
             found = {"failed": f"{type(error).__name__}: {error}"[:300]}
-        append(path, {"round": round_id, "case": str(case), **found})
+        append(path, {"round": round_id, "case": str(case), "wall": round(time.monotonic() - begun, 3), **found})
         done += 1
     print(f"round {round_id}: {done} of {len(cases)} cases in {seconds - (end - time.monotonic()):.0f} s", flush=True)
     close_sessions()

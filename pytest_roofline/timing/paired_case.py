@@ -9,7 +9,7 @@ from pytest_roofline import timing
 from pytest_roofline.against.kernels import NoOldKernel, old_kernel
 from pytest_roofline.checking.buffers import workspaces
 from pytest_roofline.checking.check import Launcher, Prepared, prepare
-from pytest_roofline.contract import Case, Protocol
+from pytest_roofline.contract import Buffer, Case, Protocol
 from pytest_roofline.evidence import CaseSpec, Evidence, Outcome, Pair
 from pytest_roofline.timing import pairing
 from pytest_roofline.timing.session import Job, graphed
@@ -20,7 +20,7 @@ from pytest_roofline.verdict import Reason
 def time_pair(case: Case, launcher: Launcher, spec: CaseSpec) -> Evidence:
     """Blocks of ``case`` beside the kernel of the same id below ``spec.against``.
 
-    Both launch on the same arguments; each has the workspace, options and scalars of its own version. Evidence without
+    Both launch on the same arguments; each has the options and scalars of its own version. Evidence without
     a pair says in ``reason`` why there is none: no such kernel, one that does not run, a throttled GPU. Nothing is
     checked here: the run that asks has checked and timed this case, and an old kernel need not be right to be slower.
     """
@@ -75,8 +75,15 @@ def _same_code(old: Prepared, new: Prepared, case: Case) -> Pair | None:
 
 
 def beside(new: Prepared, old_case: Case, launcher: Launcher, device: str) -> Prepared:
-    """The old case on the new one's arguments, with a workspace of its own."""
-    return Prepared(old_case, launcher, new.buffers, workspaces(old_case, device), new.initial)
+    """The old case on the new one's arguments, and on its workspace where both want the same: where a buffer lies in
+    memory can make a percent. Else it has one of its own."""
+    shared = _wanted(new.case) == _wanted(old_case)
+    scratch = new.scratch if shared else workspaces(old_case, device)
+    return Prepared(old_case, launcher, new.buffers, scratch, new.initial)
+
+
+def _wanted(case: Case) -> tuple[Buffer, ...]:
+    return case.kernel.workspace(case.shape, case.dtype) if case.kernel.workspace else ()
 
 
 def job(session: timing.Session, copies: Sequence[Prepared], case: Case) -> Job:

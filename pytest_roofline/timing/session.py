@@ -176,8 +176,13 @@ class Session:
             linearity=self._linearity(job, todo) if in_graph and todo.launches > 1 else None,
             discarded=found.discarded,
             telemetry=telemetry,
-            code=code_of(calls[0], lambda: capture(calls[:1], 1, may_allocate=may_allocate)) if in_graph else None,
+            code=self._code(job, slowdown) if in_graph else None,
         )
+
+    def _code(self, job: Job, slowdown: float) -> str | None:
+        """The digest of one execution; a planted slowdown counts as other code."""
+        found = code_of(job.calls[0], lambda: capture(job.calls[:1], 1, may_allocate=job.may_allocate))
+        return f"{found} slowed by {slowdown:g}" if found and slowdown else found
 
     def slowed(self, job: Job, todo: Plan, fractions: Sequence[float]) -> list[Job]:
         """The job with work in front of its launches that makes a bracket longer by each of the fractions.
