@@ -124,8 +124,8 @@ def bisect_commits(
     """
     probe = bisect.Probe(case, figure, tuple(context.args) or bisect.DEFAULT_COMMAND)
     found = bisect.find(Path.cwd(), good, bad, probe, tuple(paths or ()))
-    unit = units.fitting(units.SECONDS, found.threshold.good) if figure == SECONDS else units.Unit("", 1.0)
-    ends = [f"{unit.number(value, 4)} {unit.name}".strip() for value in (found.threshold.good, found.threshold.bad)]
+    values = (found.threshold.good, found.threshold.bad)
+    ends = [units.time(value) if figure == SECONDS else f"{value:g}" for value in values]
     console.show([f"first bad commit: {found.commit}", f"  {found.subject}", f"  {figure} {ends[0]} -> {ends[1]}"])
 
 

@@ -77,7 +77,7 @@ def footnotes(run: RunRecord) -> list[Line]:
     timed = [case for case in run.cases if case.times is not None]
     lines = ["of bound: share of the datasheet roof; peer: time of the fastest library routine / time"] if timed else []
     if any(case.verdict is not None and case.verdict.ratio is not None for case in run.cases):
-        lines.append("after the verdict: time against the baseline with half its 99 % interval; above 0 is slower")
+        lines.append("after the verdict: time against the baseline, with half its interval; above 0 is slower")
     if any(case.times is not None and case.times.source == "cupti" for case in run.cases):
         lines.append("*: kernel duration from CUPTI: below 20 us a bracket contains gaps; verdicts use brackets")
     if any(map(_provisional, run.cases)):
@@ -107,7 +107,12 @@ def _operation(
         told = Counter(map(word, cases[len(shown) :])).most_common()
         more = ", ".join(f"{number} {name}" for name, number in told)
         lines.append(line(Segment(f"  and {more} (-v lists them)", FAINT)))
-    return [*lines, *(_sentence(case) for case in shown if verbose or severity(case) != FINE)]
+    return [*lines, *(_sentence(case) for case in shown if verbose or _needs_words(case))]
+
+
+def _needs_words(case: CaseRecord) -> bool:
+    """Whether its row does not say enough: of an unresolved case it has the change and its interval."""
+    return severity(case) != FINE and word(case) != "unresolved"
 
 
 def _compact(cases: Sequence[CaseRecord]) -> Sequence[CaseRecord]:
@@ -119,8 +124,8 @@ def _columns(rows: Sequence[CaseRecord], name: int, plain: bool) -> _Columns:
     times = [case.times.seconds for case in rows if case.times is not None]
     rates = [found for case in rows if (found := units.rate_of(case)) is not None]
     time = units.fitting(units.SECONDS, min(times, default=1e-6))
-    slowest = min(rates, key=lambda found: found[0], default=(1e12, units.BANDWIDTHS))
-    return _Columns(name, time, units.fitting(slowest[1], slowest[0]), plain)
+    fastest = max(rates, key=lambda found: found[0], default=(1e12, units.BANDWIDTHS))
+    return _Columns(name, time, units.fitting(fastest[1], fastest[0]), plain)
 
 
 def _heading(problem: str, columns: _Columns) -> Line:

@@ -62,11 +62,15 @@ def rate(case: CaseRecord) -> str:
 
 def ratio(value: float | None) -> str:
     """A ratio with three significant digits, at least two of them decimals below ten: ``1.04``; ``-`` for none."""
-    return "-" if value is None else f"{value:.2f}" if value < 10 else _digits(value, 3)
+    if value is None:
+        return "-"
+    return f"{value:.1g}" if value < 0.01 else f"{value:.2f}" if value < 10 else _digits(value, 3)
 
 
 def share(fraction: float | None) -> str:
     """A fraction in percent, whole from ten on; ``-`` for none."""
+    if fraction is not None and 0 < fraction < 0.0005:
+        return "<0.1%"
     return "-" if fraction is None else f"{100 * fraction:.{0 if fraction >= 0.0995 else 1}f}%"
 
 
@@ -98,6 +102,8 @@ def interval(comparison: Comparison) -> str:
 
 
 def _digits(value: float, digits: int) -> str:
-    """That many significant digits, without an exponent and without losing zeros."""
+    """That many significant digits without losing zeros; what is far below one keeps two."""
+    if 0 < value < 0.1:
+        return f"{value:.2g}"
     before = len(str(int(value))) if value >= 1 else 1
     return f"{value:.{max(digits - before, 0)}f}"

@@ -155,6 +155,23 @@ def test_a_failed_check_is_listed_with_its_reason():
     assert "  wrong: copy/cuda/a/f32/8: largest error 3" in lines
 
 
+def test_a_row_says_enough_of_an_unresolved_case():
+    """Its change and interval stand in the row; the sentence comes with -v, that of a failure always."""
+    run = run_of(
+        made_case("copy/cuda/a/f32/8", 2e-5, "unresolved"), made_case("copy/cuda/b/f32/8", 2e-5, "environment")
+    )
+    said = [x.split(":")[0] for x in texts(terminal.section(run)) if "as made" in x]
+    assert said == ["  environment"]
+    assert sum("as made" in x for x in texts(terminal.section(run, verbose=True))) == 2
+
+
+def test_slow_kernels_of_a_fast_problem_keep_digits():
+    """The unit is that of the fastest; what is a thousand times slower is not zero."""
+    run = run_of(made_case("copy/cuda/a/f32/8", 2e-5), made_case("copy/cuda/b/f32/8", 2e-1))
+    rates = {x.split()[0]: x.split()[2] for x in texts(terminal.section(run)) if x.startswith("    ")}
+    assert rates == {"cuda/a": "2.40", "cuda/b": "0.00024"}
+
+
 def test_totals_count_every_verdict():
     """The most frequent first."""
     run = run_of(

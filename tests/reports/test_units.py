@@ -20,7 +20,8 @@ def test_times_have_four_digits_and_their_unit(seconds, text):
 
 
 @pytest.mark.parametrize(
-    ("fraction", "text"), [(0.5, "50%"), (0.0312, "3.1%"), (0.0997, "10%"), (1.09, "109%"), (None, "-")]
+    ("fraction", "text"),
+    [(0.5, "50%"), (0.0312, "3.1%"), (0.0997, "10%"), (1.09, "109%"), (1e-5, "<0.1%"), (None, "-")],
 )
 def test_shares_are_percent(fraction, text):
     """Small ones keep a decimal."""
@@ -52,4 +53,5 @@ def test_changes_are_told_with_their_interval():
 
 def test_ratios_keep_three_digits():
     """Also where a library routine takes a hundred times as long."""
-    assert [units.ratio(x) for x in (0.994, 1.0, 12.345, 109.7, None)] == ["0.99", "1.00", "12.3", "110", "-"]
+    assert [units.ratio(x) for x in (0.0012, 0.994, 1.0, 12.345, 109.7)] == ["0.001", "0.99", "1.00", "12.3", "110"]
+    assert units.ratio(None) == "-"
