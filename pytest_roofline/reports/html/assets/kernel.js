@@ -121,7 +121,7 @@ function whereItLies(c) {
       lane: (o) => `${o.backend} ${o.variant.replaceAll("_", " ")}`,
       link: (_, [o]) => o.href,
       chosen: c,
-      lines: roofs.map((r) => [r[2], `${asBandwidth(r[2])} ${r[3]}`]),
+      lines: roofs.map((r) => [r[2], roofWords(r)]),
     }),
     legend(others),
   ];

@@ -112,6 +112,11 @@ function worstCard() {
     "section",
     { class: "card worst" },
     h("div", { class: "titlebar" }, h("h2", null, "Furthest from its roof"), tabs),
+    h(
+      "p",
+      { class: "muted small" },
+      "A kernel's roof is the least time that this GPU needs for its work, by the datasheet.",
+    ),
     box,
   );
 }

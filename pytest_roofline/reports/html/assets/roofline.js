@@ -10,6 +10,12 @@ function roofsOf(level, cases) {
   return { memory, compute };
 }
 
+// "4.25 TB/s copy, measured": the rate of a memory roof, how it was used, and where the figure is from.
+function roofWords([, name, rate, provenance]) {
+  const use = name.includes("(") ? name.replace(/.*\((.*)\)/, "$1, ") : "";
+  return `${asBandwidth(rate)} ${use}${provenance}`;
+}
+
 function rooflinePlot(list, { level = "device", focus = null, ...shape } = {}) {
   const drawn = list.filter((c) => c.seconds !== null && c.work > 0 && c.bytes(level) > 0);
   const { memory, compute } = roofsOf(level, drawn);
@@ -113,12 +119,7 @@ function roofLines(svg, size, X, Y, memory, compute, [x0, x1], y0) {
       s(
         "text",
         { class: "label", transform: `translate(${X(begin) + 14} ${Y(begin * strongest)}) rotate(${angle})`, dy: -9 },
-        (size.width < PLOT.width ? memory.slice(0, 1) : memory)
-          .map(
-            ([, name, rate, provenance]) =>
-              `${asBandwidth(rate)} ${name.includes("(") ? name.replace(/.*\((.*)\)/, "$1, ") : ""}${provenance}`,
-          )
-          .join("; "),
+        (size.width < PLOT.width ? memory.slice(0, 1) : memory).map(roofWords).join("; "),
       ),
     );
   }
@@ -203,10 +204,7 @@ function bandwidthPlot(list, level) {
       value: (c) => c.bytes(level) / c.seconds,
       top: Math.max(...moved.map((c) => c.bytes(level) / c.seconds), ...roofs.map((r) => r[2])),
       show: asBandwidth,
-      lines: roofs.map((r) => [
-        r[2],
-        `${asBandwidth(r[2])} ${r[1].includes("(") ? r[1].replace(/.*\((.*)\)/, "$1, ") : ""}${r[3]}`,
-      ]),
+      lines: roofs.map((r) => [r[2], roofWords(r)]),
     }),
   ];
 }
