@@ -1,5 +1,5 @@
-// c[m, n] = a[m, k] b[k, n], one element of c per thread, and the neighbours in a warp lie below each other: a load of a
-// touches 32 rows, a sector for every 4 bytes, and so does the store of c.
+// c[m, n] = a[m, k] b[k, n], one element of c per thread, and the neighbours in a warp lie below each other: a load of
+// a touches 32 rows, a sector for every 4 bytes, and so does the store of c.
 
 __global__ void matmul_naive_uncoalesced(const float* __restrict__ a, const float* __restrict__ b,
                                          float* __restrict__ c, int m, int n, int k, long long a_row,

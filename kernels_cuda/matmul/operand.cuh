@@ -26,8 +26,8 @@ class Operand {
 
   public:
     static constexpr int COPIES = STEP_COPIES * ELEMENT_COPIES;  // of a thread, per tile
-    // Words from a step to the next. The padding moves each to other banks by 4, so that a warp which transposes 8 steps
-    // of 4 elements, whole sectors of global memory, stores to 32 of them.
+    // Words from a step to the next. The padding moves each to other banks by 4, so that a warp which transposes 8
+    // steps of 4 elements, whole sectors of global memory, stores to 32 of them.
     static constexpr int PITCH = EXTENT + 4;
 
     // `origin` is element 0 at step 0 of the panel, of whose elements `left` are inside the matrix; at least one is.

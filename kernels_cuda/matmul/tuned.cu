@@ -1,58 +1,11 @@
-// c[m, n] = a[m, k] b[k, n]. Changed: 16 x 8 results per thread. An SM multiplies 128 times per clock and its shared memory
-// delivers 128 bytes: the 16 products of 4 x 4 want two LDS.128, which is more than there is, the 128 of 16 x 8 want six,
-// and of the instructions issued 11 in 12 are FFMA. What it takes besides:
+// c[m, n] = a[m, k] b[k, n]. Changed: 16 x 8 results per thread. An SM multiplies 128 times per clock and its shared
+// memory delivers 128 bytes: the 16 products of 4 x 4 want two LDS.128, which is more than there is, the 128 of 16 x 8
+// want six, and of the instructions issued 11 in 12 are FFMA. See multiply.cuh for what it takes besides. The other
+// tiles are for smaller matrices (tiles.py).
 //
-// - Lanes are spread so that neighbours want one address of a, and every second lane one address of b: then the quarters
-//   of a warp's 16-byte request join, and it takes two wavefronts instead of four.
-// - The operands of the next step are loaded into registers while those of this step are multiplied, across the barrier.
-// - STAGES tiles are in flight, and copies go out in a few batches between the first steps. The steps that fill no tile come
-//   first and the last tiles have a loop of their own, so that the main loop asks nothing and is one block for the compiler
-//   to schedule. Of an instruction cache of 32 KiB it fills a little more than all: 32 steps deep it was 10 % slower.
-// - Blocks go down GROUP tiles of c before they go right, so that those running at a time share panels in L2.
-// - SLICES > 1: parts of a block take different steps of each tile and add up at the end, in order. This is for matrices too
-//   small to give every SM enough warps.
+// Blocks go down GROUP tiles of c before they go right, so that those running at a time share panels in L2.
 
-#include "operand.cuh"
-
-struct Copying {
-    static constexpr bool COPIES = true;
-};
-struct Draining {
-    static constexpr bool COPIES = false;
-};
-
-__device__ __forceinline__ void load(float* four, const float* from) {
-    *reinterpret_cast<float4*>(four) = *reinterpret_cast<const float4*>(from);
-}
-
-// Adds what the other slices have in `sum` to that of the first, through shared memory.
-template <int COUNT, int THREADS, int SLICES>
-__device__ __forceinline__ void add_slices(float (&sum)[COUNT], float4* memory) {
-    constexpr int SHARE = THREADS / SLICES;
-    const int slice = threadIdx.x / SHARE;
-    const int thread = threadIdx.x % SHARE;
-#pragma unroll
-    for (int other = 1; other < SLICES; ++other) {
-        __syncthreads();  // nobody reads any more what lies there
-        if (slice == other) {
-#pragma unroll
-            for (int i = 0; i < COUNT; i += 4) {
-                memory[i / 4 * SHARE + thread] = make_float4(sum[i], sum[i + 1], sum[i + 2], sum[i + 3]);
-            }
-        }
-        __syncthreads();
-        if (slice == 0) {
-#pragma unroll
-            for (int i = 0; i < COUNT; i += 4) {
-                const float4 four = memory[i / 4 * SHARE + thread];
-                sum[i] += four.x;
-                sum[i + 1] += four.y;
-                sum[i + 2] += four.z;
-                sum[i + 3] += four.w;
-            }
-        }
-    }
-}
+#include "multiply.cuh"
 
 template <int ROWS, int COLUMNS, int DEPTH, int HEIGHT, int WIDTH, int SLICES, int STAGES, int RESIDENT, Layout A,
           Layout B, typename Offset, bool WIDE>
@@ -60,143 +13,14 @@ __global__ void __launch_bounds__(SLICES * ROWS * COLUMNS / HEIGHT / WIDTH, RESI
 matmul_tuned(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m, int n, int k,
              long long a_row, long long a_column, long long b_row, long long b_column, long long c_row,
              long long c_column) {
-    constexpr int THREADS = SLICES * ROWS * COLUMNS / (HEIGHT * WIDTH);
-    constexpr int STEPS_EACH = DEPTH / SLICES;
-    constexpr int DOWN = 4, RIGHT = 8;  // lanes of a warp, 4 x 4 results of each at a time
-    constexpr int GROUP = 8, BATCHES = 4;
-    static_assert(ROWS % (DOWN * HEIGHT) == 0 && COLUMNS % (RIGHT * WIDTH) == 0, "whole warps");
-    static_assert(STEPS_EACH >= 2 * BATCHES, "a batch of copies every other step");
-    using OperandA = Operand<ROWS, DEPTH, THREADS, A, Offset>;
-    using OperandB = Operand<COLUMNS, DEPTH, THREADS, B, Offset>;
-    constexpr int B_TILE = DEPTH * OperandA::PITCH;  // words from a's tile to b's
-    constexpr int STAGE = B_TILE + DEPTH * OperandB::PITCH;
-    static_assert(SLICES == 1 || ROWS * COLUMNS <= STAGES * STAGE, "a slice's results fit into shared memory");
+    constexpr int GROUP = 8;
     extern __shared__ float4 memory[];
-    float* const tiles = reinterpret_cast<float*>(memory);
-    float* const last = tiles + (STAGES - 1) * STAGE;
-
     const int down = (m - 1) / ROWS + 1, across = (n - 1) / COLUMNS + 1;
     const int group = blockIdx.x / (GROUP * across), within = blockIdx.x % (GROUP * across);
     const int rows_of_group = min(GROUP, down - group * GROUP);
-    const int first_row = (group * GROUP + within % rows_of_group) * ROWS;
-    const int first_column = within / rows_of_group * COLUMNS;
-    OperandA from_a(a + first_row * a_row, a_row, a_column, m - first_row);
-    OperandB from_b(b + first_column * b_column, b_column, b_row, n - first_column);
-
-    const int lane = threadIdx.x % 32;
-    const int slice = threadIdx.x / (THREADS / SLICES);
-    const int warp = threadIdx.x % (THREADS / SLICES) / 32;
-    constexpr int WARPS_RIGHT = COLUMNS / (RIGHT * WIDTH);
-    const int y = warp / WARPS_RIGHT * DOWN * HEIGHT + (lane >> 1 & 1 | lane >> 3 & 2) * 4;
-    const int x = warp % WARPS_RIGHT * RIGHT * WIDTH + (lane & 1 | lane >> 1 & 6) * 4;
-
-    float sum[HEIGHT * WIDTH] = {};
-    float left[2][HEIGHT], right[2][WIDTH];
-    const auto load_operands = [&](int buffer, const float* stage, int step) {
-        const float* a_step = stage + (slice * STEPS_EACH + step) * OperandA::PITCH + y;
-        const float* b_step = stage + B_TILE + (slice * STEPS_EACH + step) * OperandB::PITCH + x;
-#pragma unroll
-        for (int i = 0; i < HEIGHT; i += 4) {
-            load(&left[buffer][i], a_step + i * DOWN);
-        }
-#pragma unroll
-        for (int j = 0; j < WIDTH; j += 4) {
-            load(&right[buffer][j], b_step + j * RIGHT);
-        }
-    };
-
-    const int count = (k - 1) / DEPTH + 1;  // tiles; one of zeros if k is 0
-    const int odd = k - (count - 1) * DEPTH;
-    from_a.template copy<false>(tiles, 0, OperandA::COPIES, odd);
-    from_b.template copy<false>(tiles + B_TILE, 0, OperandB::COPIES, odd);
-    from_a.advance(odd);
-    from_b.advance(odd);
-    __pipeline_commit();
-#pragma unroll
-    for (int s = 1; s < STAGES - 1; ++s) {
-        if (s < count) {
-            from_a.template copy<true>(tiles + s * STAGE);
-            from_b.template copy<true>(tiles + s * STAGE + B_TILE);
-            from_a.advance(DEPTH);
-            from_b.advance(DEPTH);
-        }
-        __pipeline_commit();
-    }
-    __pipeline_wait_prior(STAGES - 2);
-    __syncthreads();
-    float *read = tiles, *write = last;
-    load_operands(0, read, 0);
-
-    const auto multiply = [&](auto mode, bool final) {
-#pragma unroll
-        for (int step = 0; step < STEPS_EACH; ++step) {
-            if (step == STEPS_EACH - 1) {
-                __pipeline_commit();
-                __pipeline_wait_prior(STAGES - 2);
-                __syncthreads();  // the next tile has arrived, and this one's operands are in registers
-                write = read;
-                if (!final) {
-                    read = read == last ? tiles : read + STAGE;
-                }
-            }
-            load_operands((step + 1) % 2, read, (step + 1) % STEPS_EACH);
-            if (decltype(mode)::COPIES && step % 2 == 0 && step / 2 < BATCHES) {
-                const int batch = step / 2;
-                from_a.template copy<true>(write, batch * OperandA::COPIES / BATCHES,
-                                           (batch + 1) * OperandA::COPIES / BATCHES);
-                from_b.template copy<true>(write + B_TILE, batch * OperandB::COPIES / BATCHES,
-                                           (batch + 1) * OperandB::COPIES / BATCHES);
-            }
-#pragma unroll
-            for (int i = 0; i < HEIGHT; ++i) {
-#pragma unroll
-                for (int j = 0; j < WIDTH; ++j) {
-                    // To and fro, so that at every turn an operand is in the reuse cache already.
-                    const int turned = i % 2 ? WIDTH - 1 - j : j;
-                    sum[i * WIDTH + turned] += left[step % 2][i] * right[step % 2][turned];
-                }
-            }
-        }
-        from_a.advance(DEPTH);
-        from_b.advance(DEPTH);
-    };
-    int tile = 0;
-#pragma unroll 1
-    for (; tile + STAGES - 1 < count; ++tile) {
-        multiply(Copying(), false);
-    }
-#pragma unroll 1
-    for (; tile < count; ++tile) {
-        multiply(Draining(), tile + 1 == count);
-    }
-
-    if constexpr (SLICES > 1) {
-        add_slices<HEIGHT * WIDTH, THREADS, SLICES>(sum, memory);
-        if (slice > 0) {
-            return;
-        }
-    }
-#pragma unroll
-    for (int i = 0; i < HEIGHT; ++i) {
-        const int row = first_row + y + i / 4 * 4 * DOWN + i % 4;
-#pragma unroll
-        for (int j = 0; j < WIDTH; j += 4) {
-            const int column = first_column + x + j * RIGHT;
-            const float* four = &sum[i * WIDTH + j];
-            float* to = c + row * c_row + column * c_column;
-            if (WIDE && row < m && column < n) {  // n is a multiple of 4
-                // Without an addition the compiler would keep the sums where a 16-byte store wants them, in registers
-                // of the same banks as the operands from b, and FFMA would wait for them.
-                *reinterpret_cast<float4*>(to) =
-                    make_float4(four[0] + 0.0f, four[1] + 0.0f, four[2] + 0.0f, four[3] + 0.0f);
-            } else if (row < m) {
-#pragma unroll
-                for (int s = 0; s < 4; ++s) {
-                    if (column + s < n) {
-                        to[s * c_column] = four[s];
-                    }
-                }
-            }
-        }
-    }
+    const int row = (group * GROUP + within % rows_of_group) * ROWS;
+    const int column = within / rows_of_group * COLUMNS;
+    multiply<Tile<ROWS, COLUMNS, DEPTH, HEIGHT, WIDTH, SLICES, STAGES>, A, B, Offset, WIDE>(
+        memory, a + row * a_row, b + column * b_column, c + row * c_row + column * c_column, m - row, n - column, k,
+        a_row, a_column, b_row, b_column, c_row, c_column);
 }

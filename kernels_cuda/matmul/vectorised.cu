@@ -1,9 +1,10 @@
-// c[m, n] = a[m, k] b[k, n]. Changed: 16 bytes per access. A thread brings one float4 of each tile and reads its four rows
-// and its four columns with one load each: a quarter of the load instructions, two LDS.128 for 16 products.
+// c[m, n] = a[m, k] b[k, n]. Changed: 16 bytes per access. A thread brings one float4 of each tile and reads its four
+// rows and its four columns with one load each: a quarter of the load instructions, two LDS.128 for 16 products.
 //
-// For that a thread's rows and columns are neighbours, and a's tile lies transposed, with 4 words of padding per row: of
-// the stores of a warp, 16 rows of two steps 4 apart, each has a bank of its own (2 steps x 4 x 68 words apart, modulo 32).
-// Where the rows of a matrix are not aligned to 16 bytes (WIDE is false), or end within one, elements go one by one.
+// For that a thread's rows and columns are neighbours, and a's tile lies transposed, with 4 words of padding per row:
+// of the stores of a warp, 16 rows of two steps 4 apart, each has a bank of its own (2 steps x 4 x 68 words apart,
+// modulo 32). Where the rows of a matrix are not aligned to 16 bytes (WIDE is false), or end within one, elements go
+// one by one.
 
 __device__ __forceinline__ float4 load(const float* from) { return *reinterpret_cast<const float4*>(from); }
 
