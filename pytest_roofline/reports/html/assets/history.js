@@ -128,7 +128,7 @@ function historyChart(c) {
     h(
       "p",
       { class: "muted small" },
-      "The scale does not begin at zero. A line across is the middle of a level; a mark stands where the level changed.",
+      "Brackets, as the verdicts use them. The scale does not begin at zero. A line across is the middle of a level; a mark stands where the level changed.",
     ),
   ];
 }
@@ -231,7 +231,7 @@ function historyView(main, id) {
       cell: (c) =>
         memo.get(c) ? `${asDate(past.runs[memo.get(c).at][1])} ${past.runs[memo.get(c).at][2].slice(0, 8)}` : DASH,
     },
-    { key: "seconds", name: "This run", align: "right", value: (c) => c.seconds, cell: (c) => asTime(c.seconds) },
+    { key: "seconds", name: "This run", align: "right", value: (c) => c.bracket, cell: (c) => asTime(c.bracket) },
   ];
   const table = virtualTable({
     caption: "Cases over time",
