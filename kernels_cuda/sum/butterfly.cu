@@ -14,7 +14,7 @@ __device__ Accumulator warp_sum_everywhere(Accumulator value) {
 }
 
 template <typename T, typename Accumulator, int BLOCK>
-__global__ void sum_butterfly(const T* __restrict__ x, long long n, int head, Accumulator* total) {
+__global__ void __launch_bounds__(BLOCK, 2048 / BLOCK) sum_butterfly(const T* __restrict__ x, long long n, int head, Accumulator* total) {
     __shared__ Accumulator warp_sums[BLOCK / 32];
     const int lane = threadIdx.x % 32;
     Accumulator sum = warp_sum_everywhere(thread_sum<T, Accumulator, BLOCK>(x, n, head));

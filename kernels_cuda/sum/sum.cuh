@@ -4,20 +4,28 @@
 
 #include <cuda_fp16.h>
 
-// Sum of the elements in one 16-byte pack.
+// Sum of the elements in one 16-byte pack, as a tree.
 template <typename T, typename Accumulator>
 __device__ Accumulator pack_sum(uint4 pack) {
+    constexpr int WIDTH = sizeof(uint4) / sizeof(T);
     const T* element = reinterpret_cast<const T*>(&pack);
-    Accumulator sum = 0;
+    Accumulator sum[WIDTH];
 #pragma unroll
-    for (int k = 0; k < static_cast<int>(sizeof(uint4) / sizeof(T)); ++k) {
-        sum += static_cast<Accumulator>(element[k]);
+    for (int k = 0; k < WIDTH; ++k) {
+        sum[k] = static_cast<Accumulator>(element[k]);
     }
-    return sum;
+#pragma unroll
+    for (int half = WIDTH / 2; half > 0; half /= 2) {
+#pragma unroll
+        for (int k = 0; k < half; ++k) {
+            sum[k] += sum[k + half];
+        }
+    }
+    return sum[0];
 }
 
 // This thread's share of x[0..n): the 16-byte packs from the aligned element `head` on, in tiles of four per thread, and
-// at most one of the elements before and after them. Four loads are in flight at once, four sums wait for no other.
+// at most one of the elements before and after them. Four loads are in flight at once.
 template <typename T, typename Accumulator, int BLOCK>
 __device__ Accumulator thread_sum(const T* __restrict__ x, long long n, int head) {
     constexpr int WIDTH = sizeof(uint4) / sizeof(T);
@@ -25,30 +33,38 @@ __device__ Accumulator thread_sum(const T* __restrict__ x, long long n, int head
     const long long packs = (n - head) / WIDTH;
     const uint4* __restrict__ pack = reinterpret_cast<const uint4*>(x + head);
 
-    Accumulator sum[UNROLL] = {0, 0, 0, 0};
-    const long long grid = static_cast<long long>(gridDim.x) * UNROLL * BLOCK;
-    long long i = static_cast<long long>(blockIdx.x) * UNROLL * BLOCK + threadIdx.x;
-    for (; i + (UNROLL - 1) * BLOCK < packs; i += grid) {
-        uint4 loaded[UNROLL];
-#pragma unroll
-        for (int u = 0; u < UNROLL; ++u) {
-            loaded[u] = pack[i + u * BLOCK];
-        }
-#pragma unroll
-        for (int u = 0; u < UNROLL; ++u) {
-            sum[u] += pack_sum<T, Accumulator>(loaded[u]);
-        }
-    }
-    for (; i < packs; i += BLOCK) {  // what is left of the last tile, which is this block's
-        sum[0] += pack_sum<T, Accumulator>(pack[i]);
-    }
-
+    Accumulator sum = 0;
     const long long thread = static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x;
     const long long edge = n - packs * WIDTH;  // head and tail together, fewer than 2 * WIDTH
     if (thread < edge) {
-        sum[0] += static_cast<Accumulator>(x[thread < head ? thread : thread + packs * WIDTH]);
+        sum = static_cast<Accumulator>(x[thread < head ? thread : thread + packs * WIDTH]);
     }
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+
+    // Counted in tiles, 32 bits that all threads of a block share: with an index of 64 bits per thread, registers ran
+    // short and the compiler held loads back until the first were added up (2.3 of 19 us, 2^24 elements of f32, H200).
+    constexpr int TILE = UNROLL * BLOCK;
+    const unsigned tiles = packs / TILE;
+    unsigned tile = blockIdx.x;
+    for (; tile < tiles; tile += gridDim.x) {
+        const uint4* __restrict__ first = pack + static_cast<long long>(tile) * TILE + threadIdx.x;
+        uint4 loaded[UNROLL];
+#pragma unroll
+        for (int u = 0; u < UNROLL; ++u) {
+            loaded[u] = first[u * BLOCK];
+        }
+        Accumulator part[UNROLL];
+#pragma unroll
+        for (int u = 0; u < UNROLL; ++u) {
+            part[u] = pack_sum<T, Accumulator>(loaded[u]);
+        }
+        sum += (part[0] + part[1]) + (part[2] + part[3]);
+    }
+    if (tile == tiles) {  // what is left is this block's
+        for (long long i = static_cast<long long>(tile) * TILE + threadIdx.x; i < packs; i += BLOCK) {
+            sum += pack_sum<T, Accumulator>(pack[i]);
+        }
+    }
+    return sum;
 }
 
 // Sum over the threads of a warp, valid in lane 0.

@@ -4,7 +4,7 @@
 #include "sum.cuh"
 
 template <typename T, typename Accumulator, int BLOCK>
-__global__ void sum_blocks(const T* __restrict__ x, long long n, int head, Accumulator* __restrict__ partials) {
+__global__ void __launch_bounds__(BLOCK, 2048 / BLOCK) sum_blocks(const T* __restrict__ x, long long n, int head, Accumulator* __restrict__ partials) {
     const Accumulator sum = block_sum(thread_sum<T, Accumulator, BLOCK>(x, n, head));
     if (threadIdx.x == 0) {
         partials[blockIdx.x] = sum;

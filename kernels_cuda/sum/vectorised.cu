@@ -3,7 +3,7 @@
 #include "sum.cuh"
 
 template <typename T, typename Accumulator, int BLOCK>
-__global__ void sum_vectorised(const T* __restrict__ x, long long n, int head, Accumulator* total) {
+__global__ void __launch_bounds__(BLOCK, 2048 / BLOCK) sum_vectorised(const T* __restrict__ x, long long n, int head, Accumulator* total) {
     const Accumulator sum = block_sum(thread_sum<T, Accumulator, BLOCK>(x, n, head));
     if (threadIdx.x == 0) {
         atomicAdd(total, sum);

@@ -84,9 +84,9 @@ def two_stage_depth(dims: tuple[int, ...]) -> int:
 
 
 def _packs(n: int, blocks: int) -> int:
-    """Chain in a thread: up to eight elements of a pack, its tiles of 16 f32 a thread, what is left of the last tile,
-    an edge element, and its four sums."""
-    return 8 + (1 + n // (16 * blocks * BLOCK)) + 3 + 1 + 2
+    """Chain in a thread: its edge element, the trees over a pack (8 elements) and a tile (4 packs), its tiles of 16 f32
+    a thread, and up to four packs of what is left."""
+    return 1 + 3 + 2 + (1 + n // (16 * blocks * BLOCK)) + 4
 
 
 def triton_sum_depth(block: int) -> int:
