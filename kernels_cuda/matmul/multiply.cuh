@@ -14,6 +14,8 @@
 
 #include "operand.cuh"
 
+namespace ordinary {
+
 struct Copying {
     static constexpr bool COPIES = true;
 };
@@ -202,3 +204,5 @@ __device__ __forceinline__ void multiply(float4* memory, const float* a, const f
         }
     }
 }
+
+}  // namespace ordinary

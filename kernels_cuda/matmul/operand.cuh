@@ -7,6 +7,8 @@
 
 #include <cuda_pipeline.h>
 
+namespace ordinary {  // cores, unlike the tensor cores, whose operands have the same names
+
 enum Layout {
     STEPS,     // the steps of an element lie side by side, as in a row of a: copies of 4 bytes transpose them
     ELEMENTS,  // the elements of a step lie side by side, or nothing does: copies of 4 bytes
@@ -78,3 +80,5 @@ class Operand {
     Offset offset[ELEMENT_COPIES];
     int first_step, first_element;
 };
+
+}  // namespace ordinary

@@ -7,6 +7,8 @@
 
 #include "multiply.cuh"
 
+using namespace ordinary;
+
 template <int ROWS, int COLUMNS, int DEPTH, int HEIGHT, int WIDTH, int SLICES, int STAGES, int RESIDENT, Layout A,
           Layout B, typename Offset, bool WIDE>
 __global__ void __launch_bounds__(SLICES * ROWS * COLUMNS / HEIGHT / WIDTH, RESIDENT)
