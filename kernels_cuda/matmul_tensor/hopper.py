@@ -91,9 +91,13 @@ def problem(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> str:
         return f"wgmma does not multiply {a.dtype}"
     if not by_columns(b) and a.element_size() != 2:
         return f"wgmma takes {a.dtype} only with b by columns"
-    for name, matrix in (("a", a), ("b", b.T if by_columns(b) else b), ("c", c)):
-        row, column = matrix.stride()
-        found = refusal(matrix.data_ptr(), matrix.element_size(), matrix.shape[1], (row, column))
+    lies = b.stride()[::-1] if by_columns(b) else b.stride()
+    for name, matrix, columns, strides in (
+        ("a", a, a.shape[1], a.stride()),
+        ("b", b, b.shape[0 if by_columns(b) else 1], lies),
+        ("c", c, c.shape[1], c.stride()),
+    ):
+        found = refusal(matrix.data_ptr(), matrix.element_size(), columns, strides)
         if found:
             return f"the copy engine cannot take {name}: {found}"
     return ""
@@ -152,8 +156,7 @@ def _instance(a: torch.Tensor, b: torch.Tensor) -> str:
 def _maps(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, cluster: int = 1
 ) -> tuple[TensorMap, TensorMap, TensorMap]:
-    found = problem(a, b, c)
-    require(not found, found)
+    require(by_columns(b) or a.element_size() == 2, f"wgmma takes {a.dtype} only with b by columns")
     line, results = LINE // a.element_size(), LINE // c.element_size()
     return (
         tensor_map(a, (TILE_M, line)),
