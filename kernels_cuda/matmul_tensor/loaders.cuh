@@ -63,8 +63,8 @@ __device__ int clipped(long long left) {
     return static_cast<int>(min(max(left, 0ll), static_cast<long long>(WIDTH)));
 }
 
-// What one thread brings of LINES lines, from line `first` of the operand on: begin(tile, step) starts it, finish(tile)
-// stores what is still in registers then. Both see the same tile.
+// What one thread brings of LINES lines, from line `first` of the operand on: begin(tile, step, part, parts) starts a part
+// of it, finish(tile) stores what is still in registers when all parts are. Both see the same tile.
 template <Access ACCESS, bool ASYNC, typename T, int LINES, int LINE_BYTES, int THREADS>
 struct Loader;
 
@@ -88,11 +88,11 @@ struct Loader<Access::ALONG_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
         left = x.k - chunk * WIDTH;
     }
 
-    __device__ void begin(unsigned char* tile, int step) {
+    __device__ void begin(unsigned char* tile, int step, int part, int parts) {
         const long long k = static_cast<long long>(step) * DEPTH;
         const int elements = clipped<WIDTH>(left - k);
 #pragma unroll
-        for (int p = 0; p < PASSES; ++p) {
+        for (int p = part; p < PASSES; p += parts) {
             copy_chunk<ASYNC>(tile + to + p * PASS * LINE_BYTES, from[p] + k, elements);
         }
     }
@@ -116,10 +116,10 @@ struct Loader<Access::ALONG_LINES, ASYNC, T, LINES, LINE_BYTES, THREADS> {
         k = x.k;
     }
 
-    __device__ void begin(unsigned char* tile, int step) {
+    __device__ void begin(unsigned char* tile, int step, int part, int parts) {
         const int chunk = threadIdx.x % ACROSS;
 #pragma unroll
-        for (int p = 0; p < PASSES; ++p) {
+        for (int p = part; p < PASSES; p += parts) {
             const int row = threadIdx.x / ACROSS + p * PASS;
             const long long here = static_cast<long long>(step) * DEPTH + row;
             copy_chunk<ASYNC>(tile + swizzled_row<T, LINES>(row, chunk), from + here * next, here < k ? elements : 0);
@@ -138,7 +138,7 @@ struct Loader<Access::SCATTERED, ASYNC, T, LINES, LINE_BYTES, THREADS> {
 
     __device__ Loader(const Operand<T>& operand, long long first_line) : x(operand), first(first_line), k(0) {}
 
-    __device__ void begin(unsigned char*, int step) { k = static_cast<long long>(step) * DEPTH; }
+    __device__ void begin(unsigned char*, int step, int, int) { k = static_cast<long long>(step) * DEPTH; }
 
     __device__ void finish(unsigned char* tile) {
         const bool along_k = x.next_k == 1;  // neighbouring threads take neighbours in memory

@@ -19,12 +19,11 @@ struct Pipeline {
 
     __device__ unsigned char* stage(int slot) const { return shared + slot * Tile::STAGE_BYTES; }
 
-    __device__ void begin(int slot, int step, int end) {
+    __device__ void begin(int slot, int step, int end, int part, int parts) {
         if (step < end) {
-            a.begin(stage(slot), step);
-            b.begin(stage(slot) + Tile::A_BYTES, step);
+            a.begin(stage(slot), step, part, parts);
+            b.begin(stage(slot) + Tile::A_BYTES, step, part, parts);
         }
-        roofline::copy_async_commit();  // a group per step, empty or not: their number says which have come
     }
 
     __device__ void finish(int slot, int step, int end) {
@@ -38,8 +37,9 @@ struct Pipeline {
     __device__ void run(Sums<Tile>& sums, int start, int end) {
 #pragma unroll
         for (int s = 0; s < STAGES - 1; ++s) {
-            begin(s, start + s, end);
+            begin(s, start + s, end, 0, 1);
             finish(s, start + s, end);
+            roofline::copy_async_commit();  // a group per step, empty or not: their number says which have come
         }
         roofline::copy_async_wait<STAGES - 2>();
         __syncthreads();
@@ -58,11 +58,11 @@ struct Pipeline {
             for (int s = 0; s < Tile::STEPS; ++s) {
                 const bool last = s + 1 == Tile::STEPS;
                 multiply(sums, operands[s % 2], operands[(s + 1) % 2], stage(last ? next : slot), last ? 0 : s + 1);
-                if (s == 0) {
-                    begin(free, step + STAGES - 1, end);
-                }
+                // Not all copies at once: what waits for L2 holds up the reads behind it.
+                begin(free, step + STAGES - 1, end, s, Tile::STEPS);
             }
             finish(free, step + STAGES - 1, end);
+            roofline::copy_async_commit();
             free = slot;
             slot = after;
         }

@@ -92,17 +92,17 @@ struct Loader<Access::REALIGNED_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
         return x.first + (here < last ? here : last) * x.next_line;
     }
 
-    __device__ void begin(unsigned char*, int step) {
+    __device__ void begin(unsigned char*, int step, int part, int parts) {
         const long long start = static_cast<long long>(step) * DEPTH, k = start + threadIdx.x % ACROSS * WIDTH;
         if (start >= WIDTH && start + DEPTH + WIDTH <= x.k) {  // for all threads alike
 #pragma unroll
-            for (int p = 0; p < PASSES; ++p) {
+            for (int p = part; p < PASSES; p += parts) {
                 packs[p].read(line(p) + k);
             }
         } else {
             const int elements = clipped<WIDTH>(x.k - k);
 #pragma unroll
-            for (int p = 0; p < PASSES; ++p) {
+            for (int p = part; p < PASSES; p += parts) {
                 packs[p].read_edge(line(p) + k, elements);
             }
         }
@@ -130,17 +130,17 @@ struct Loader<Access::REALIGNED_LINES, ASYNC, T, LINES, LINE_BYTES, THREADS> {
     __device__ Loader(const Operand<T>& x, long long first)
         : x(x), line(first + threadIdx.x % ACROSS * WIDTH), elements(clipped<WIDTH>(x.lines - line)) {}
 
-    __device__ void begin(unsigned char*, int step) {
+    __device__ void begin(unsigned char*, int step, int part, int parts) {
         const long long start = static_cast<long long>(step) * DEPTH;
         const T* from = x.first + (start + threadIdx.x / ACROSS) * x.next_k + line;
         if (line >= WIDTH && line + 2 * WIDTH <= x.lines && start + DEPTH <= x.k) {
 #pragma unroll
-            for (int p = 0; p < PASSES; ++p) {
+            for (int p = part; p < PASSES; p += parts) {
                 packs[p].read(from + p * PASS * x.next_k);
             }
         } else {
 #pragma unroll
-            for (int p = 0; p < PASSES; ++p) {
+            for (int p = part; p < PASSES; p += parts) {
                 const bool inside = start + threadIdx.x / ACROSS + p * PASS < x.k;
                 packs[p].read_edge(from + p * PASS * x.next_k, inside ? elements : 0);
             }
