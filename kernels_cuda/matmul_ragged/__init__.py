@@ -1,9 +1,9 @@
-"""c[m, n] = a[m, k] b[k, n] where tiles do not fill the device, on the tensor cores, in CUDA C++."""
+"""c[m, n] = a[m, k] b[k, n] where tiles do not fill the device, in CUDA C++: on the tensor cores, or in f32 on the
+ordinary ones."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
 
@@ -12,17 +12,13 @@ from pytest_roofline.tensor_map import refusal, tensor_map
 
 from .._mma import Tiling, access, aligned, extents
 from ..matmul_tensor import hopper
+from . import ordinary
+from .sharing import GROUP, JOIN_WARPS, JOINED, PARTS, join_share, multiprocessors, shared_out
 
 _HERE = Path(__file__).parent
 SPLIT_K = Source(_HERE / "split_k.cu")
 STREAM_K = Source(_HERE / "stream_k.cu")
 WGMMA_STREAM_K = Source(_HERE / "wgmma_stream_k.cu", arch=hopper.ARCH)
-
-JOIN_WARPS, JOINED = 8, 128  # warps of a block that joins, and elements of one of them
-GROUP = 8  # rows of tiles that are walked column by column
-MOST_SHARED = 0.9  # of the blocks: a last wave fuller than this is not worth the detour through the workspace
-PARTS = 256  # into which k is split at most
-CPU_MULTIPROCESSORS = 4  # few, so that small matrices are shared out on a CPU, too
 
 # By rows and columns. A narrow tile reads lines of 128 bytes, because nothing else is on its way from memory meanwhile.
 TILINGS = {
@@ -40,6 +36,9 @@ TILINGS = {
 def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
     """k in equal parts, as many as fill the device; deterministic. Raises ``ValueError`` for shapes that do not
     multiply."""
+    if a.dtype is torch.float32:
+        ordinary.split_k(a, b, c, partials=partials)
+        return
     m, n, k = extents(a, b, c)
     if c.numel():
         tiling = tiling_for(m, n)
@@ -51,6 +50,9 @@ def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torc
 def stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
     """The same number of steps over k for every multiprocessor; deterministic. Raises ``ValueError`` for shapes that do
     not multiply."""
+    if a.dtype is torch.float32:
+        ordinary.stream_k(a, b, c, partials=partials)
+        return
     m, n, _ = extents(a, b, c)
     if c.numel():
         tiling = tiling_for(m, n)
@@ -59,6 +61,9 @@ def stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: tor
 
 def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
     """Whichever fits the shape and the device. Raises ``ValueError`` for shapes that do not multiply."""
+    if a.dtype is torch.float32:
+        ordinary.chosen(a, b, c, partials=partials)
+        return
     m, n, _ = extents(a, b, c)
     if hopper.available(c.device) and not hopper_refuses(a, b):
         wgmma_stream_k(a, b, c, partials=partials)
@@ -94,7 +99,7 @@ def launch_split(
     values = (a, b, c, partials, *shape, *strides, GROUP, steps, aligned(c))
     function((tiles, parts), (tiling.threads,), values, tiling.shared_bytes)
     if parts > 1:
-        share = min(JOIN_WARPS, 1 << (parts - 1).bit_length())
+        share = join_share(parts)
         blocks = ceil_div(tiling.elements * share, JOIN_WARPS * JOINED)
         join = SPLIT_K.function(f"matmul_ragged_join<{types}, {tiling.rows}, {tiling.columns}>")
         values = (partials, c, m, n, *c.stride(), GROUP, parts, share)
@@ -153,38 +158,6 @@ def hopper_refuses(a: torch.Tensor, b: torch.Tensor) -> str:
         if found:
             return f"the copy engine cannot take {name}: {found}"
     return ""
-
-
-class Shares(NamedTuple):
-    """Of ``tiles`` the first ``whole`` are computed undivided by ``blocks``; the others are cut into ``pieces``."""
-
-    tiles: int
-    whole: int
-    pieces: int
-    blocks: int
-
-    @property
-    def shared(self) -> int:
-        return self.tiles - self.whole
-
-
-def shared_out(tiles: int, steps: int, blocks: int, slots: int) -> Shares:
-    """Whole tiles as long as every block has one, equal pieces of the steps of those that are left.
-
-    A run that is less than a tile takes one of ``slots`` of the workspace: at most as many as pieces and tiles.
-    """
-    shared = tiles % blocks
-    pieces = min(blocks, shared * steps, slots - shared)
-    if shared > MOST_SHARED * blocks or pieces <= shared:
-        return Shares(tiles, tiles, 1, min(tiles, blocks))
-    return Shares(tiles, tiles - shared, pieces, blocks if tiles > blocks else pieces)
-
-
-def multiprocessors(tensor: torch.Tensor) -> int:
-    """Of the tensor's device."""
-    if tensor.device.type == "cpu":
-        return CPU_MULTIPROCESSORS
-    return int(torch.cuda.get_device_properties(tensor.device).multi_processor_count)
 
 
 def _tiles(m: int, n: int, tiling: Tiling) -> int:

@@ -14,7 +14,7 @@ from pytest_roofline.ids import Shape
 from suite import gemm
 
 DTYPES = ("f16_f32", "f32")
-TENSOR = ("f16_f32",)  # in CUDA C++ these variants are on the tensor cores only
+TENSOR = ("f16_f32",)
 WORKSPACE = 1 << 23  # f32 elements, 32 MiB: what cuBLAS takes for itself on Hopper (cublasSetWorkspace)
 PARTS = 256  # into which k is split at most
 
@@ -147,7 +147,7 @@ OPERATION = Operation(
             "cuda",
             "split_k",
             "kernels_cuda.matmul_ragged:split_k",
-            TENSOR,
+            DTYPES,
             tile=(16, 128, 64),
             workspace=workspace,
         ),
@@ -155,7 +155,7 @@ OPERATION = Operation(
             "cuda",
             "stream_k",
             "kernels_cuda.matmul_ragged:stream_k",
-            TENSOR,
+            DTYPES,
             tile=(16, 128, 64),
             workspace=workspace,
         ),
@@ -173,7 +173,7 @@ OPERATION = Operation(
             "cuda",
             "chosen",
             "kernels_cuda.matmul_ragged:chosen",
-            TENSOR,
+            DTYPES,
             tile=(16, 128, 64),
             workspace=workspace,
             best=True,
