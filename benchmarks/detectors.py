@@ -162,7 +162,7 @@ def ours(rng: np.random.Generator, campaigns: int, noise: tuple[Class, ...], sto
     suite = Suite(rng, campaigns, noise)
     difference, half = screen(suite, stored)
     limit = np.array([math.log1p(pairing.target(s)) for s in suite.seconds])
-    certain, clear = half(screening.FALSE_ALARM), half(screening.CLEARED)
+    certain, clear = half(screening.FALSE_ALARM / screening.TAILS), half(screening.CLEARED)
     alarms = (difference - certain > math.log1p(MINIMAL)).sum()
     shown = lambda by: difference + math.log1p(by) - certain > math.log1p(MINIMAL)  # noqa: E731
     line("screen, stored baseline alone", alarms, campaigns, lambda by: _by_class(suite, shown(by)))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pytest_roofline.statistics.distributions import student_quantile, student_tail
 from pytest_roofline.statistics.noise import Prior, Spread, between_pairs, moderate
 from pytest_roofline.statistics.paired import LOOKS
+from pytest_roofline.statistics.screen import TAILS
 from pytest_roofline.statistics.summaries import MINIMAL, alarm
 
 SLOWDOWNS = (0.01, 0.02, 0.03, 0.05)
@@ -25,7 +26,7 @@ class Power:
 def of_screen(own: Spread, campaigns: int, shift: float, suspects: int) -> Power:
     """One more run against so many campaigns. ``shift`` is the variance of what all cases have in common, ``suspects``
     how many cases may raise a false alarm."""
-    return _power(Spread(own.variance * (1 + 1 / campaigns) + shift, own.degrees), alarm(suspects))
+    return _power(Spread(own.variance * (1 + 1 / campaigns) + shift, own.degrees), alarm(suspects) / TAILS)
 
 
 def of_pairs(seconds: float, prior: Prior, calibrated: Iterable[float], suspects: int) -> Power:

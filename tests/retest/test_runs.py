@@ -222,3 +222,47 @@ def test_what_cannot_be_compared_with_is_refused(on_gpu, wanted, words):
     found = on_gpu(50 * US, f"--roofline-against={wanted}")
     assert found.ret == 4
     found.stderr.fnmatch_lines([f"*--roofline-against: *{words}*"])
+
+
+def test_a_campaign_that_is_killed_stores_nothing(baseline):
+    """The baseline is as it was, and the next run is compared with it."""
+    path = baseline.pytester.path / "baselines" / "h200" / "negate.json"
+    before = path.read_text()
+    suite = baseline.pytester.path / "test_suite.py"
+    whole = suite.read_text()
+    suite.write_text(whole + "\n\ndef test_zz(benchmark):\n    import os\n    os.kill(os.getpid(), 9)\n")
+    assert baseline(50 * US, "--roofline-update").ret != 0
+    assert path.read_text() == before
+    suite.write_text(whole)
+    found = baseline(50 * US, "--roofline-strict")
+    assert found.ret == 0
+    found.stdout.fnmatch_lines(["1 cases timed: 1 same"])
+
+
+def test_a_renamed_case_is_new_and_its_baseline_an_orphan(baseline):
+    """Both are told by name: what is stored no longer belongs to anything, and nothing is stored of the new one."""
+    path = baseline.pytester.path / "operations" / "negate.py"
+    path.write_text(path.read_text().replace('"plain"', '"renamed"'))
+    found = baseline(50 * US)
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(["*orphan: negate/host/plain/f32/64x64 in *", "1 cases timed: 1 new"])
+
+
+def test_another_driver_is_not_held_against_the_kernel(baseline):
+    """12 % slower, but under another driver: the environment, named, without a retest that could not tell either."""
+    path = baseline.pytester.path / "baselines" / "h200" / "negate.json"
+    path.write_text(path.read_text().replace('"driver": "580"', '"driver": "570"'))
+    found = baseline(56 * US)
+    assert found.ret == 0
+    found.stdout.fnmatch_lines(["*environment: *: driver 570 -> 580"])
+    found.stdout.no_fnmatch_line("asked*")
+
+
+@pytest.mark.parametrize(("campaigns", "kind"), [(0, "new"), (1, "same")])
+def test_few_campaigns_are_enough_for_a_verdict(on_gpu, campaigns, kind):
+    """None at all, and a provisional one."""
+    for _ in range(campaigns):
+        on_gpu(50 * US, "--roofline-update")
+    found = on_gpu(50 * US)
+    assert found.ret == 0
+    found.stdout.fnmatch_lines([f"1 cases timed: 1 {kind}", *(["*~same*"] if campaigns else [])])

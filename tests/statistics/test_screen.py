@@ -95,12 +95,12 @@ def test_a_case_that_scatters_gets_a_wide_interval_even_in_a_quiet_suite():
 
 
 def test_a_quiet_suite_sees_little():
-    """With five campaigns of 0.2 % noise a slowdown of 4 % shows in 99 % of runs, from the stored baseline alone."""
+    """With five campaigns of 0.2 % noise a slowdown of 5 % shows in 99 % of runs, from the stored baseline alone."""
     stored_suite = suite()
     past = history(stored_suite)
     moved = Shift(0.0, 1e-3, 60, 1e-3)
     for case, runs in stored_suite.items():
-        assert compare_run(case, run(math.exp(past.levels[case])), runs, past, moved).detectable < 0.04
+        assert compare_run(case, run(math.exp(past.levels[case])), runs, past, moved).detectable < 0.05
     assert past.prior.cases == 60
 
 
