@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -25,14 +26,23 @@ def read(cls: type[T], data: Any, place: str) -> T:
 def _dataclass(cls: Any, data: Any, place: str) -> Any:
     if not isinstance(data, Mapping):
         raise ValueError(f"{place} must be an object, not {_named(data)}")
-    hints = get_type_hints(cls)
     values = {}
-    for item in fields(cls):
-        if item.name in data:
-            values[item.name] = _value(hints[item.name], data[item.name], f"{place}.{item.name}")
-        elif item.default is MISSING and item.default_factory is MISSING:
-            raise ValueError(f"{place}.{item.name} is missing")
+    for name, hint, needed in _fields(cls):
+        if name in data:
+            values[name] = _value(hint, data[name], f"{place}.{name}")
+        elif needed:
+            raise ValueError(f"{place}.{name} is missing")
     return cls(**values)
+
+
+@functools.cache
+def _fields(cls: Any) -> tuple[tuple[str, Any, bool], ...]:
+    """Name and type of every field, and whether it has no default. Resolving the types takes longer than the rest."""
+    hints = get_type_hints(cls)
+    return tuple(
+        (item.name, hints[item.name], item.default is MISSING and item.default_factory is MISSING)
+        for item in fields(cls)
+    )
 
 
 def _value(hint: Any, data: Any, place: str) -> Any:

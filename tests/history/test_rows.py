@@ -19,7 +19,7 @@ def benchmark(**changes):
     stats = {"median": 2e-6, "q1": 1.9e-6, "q3": 2.1e-6, "data": [2e-6, 2.1e-6]}
     entry = {"fullname": "tests/test_x.py::test_y[1]", "stats": stats, "extra_info": {}}
     data = {
-        "datetime": "2026-11-30T12:00:00.5+01:00",
+        "datetime": "2026-11-30T12:00:00.500000+01:00",
         "commit_info": {"id": "abc", "time": "2026-11-30T11:00:00Z", "branch": "main", "dirty": True},
         "machine_info": {"node": "host", "python_version": "3.12.3", "cpu": {"brand_raw": "A CPU"}},
         "benchmarks": [entry],
