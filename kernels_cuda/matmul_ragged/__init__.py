@@ -8,17 +8,15 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.launch import Source, c_type, ceil_div, require
-from pytest_roofline.tensor_map import refusal, tensor_map
 
 from .._mma import Tiling, access, aligned, extents
 from ..matmul_tensor import hopper
-from . import ordinary
+from . import on_hopper, ordinary
 from .sharing import GROUP, JOIN_WARPS, JOINED, PARTS, join_share, multiprocessors, shared_out
 
 _HERE = Path(__file__).parent
 SPLIT_K = Source(_HERE / "split_k.cu")
 STREAM_K = Source(_HERE / "stream_k.cu")
-WGMMA_STREAM_K = Source(_HERE / "wgmma_stream_k.cu", arch=hopper.ARCH)
 
 # By rows and columns. A narrow tile reads lines of 128 bytes, because nothing else is on its way from memory meanwhile.
 TILINGS = {
@@ -59,14 +57,24 @@ def stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: tor
         launch_stream(a, b, c, partials, tiling, multiprocessors(a))
 
 
-def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
+def wgmma_stream_k(
+    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor
+) -> None:
+    """``stream_k`` on Hopper's tensor cores, with copies of operands that the copy engine does not take; deterministic.
+
+    Raises ``ValueError`` for shapes that do not multiply.
+    """
+    on_hopper.stream_k(a, b, c, partials=partials, packed=packed)
+
+
+def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor) -> None:
     """Whichever fits the shape and the device. Raises ``ValueError`` for shapes that do not multiply."""
     if a.dtype is torch.float32:
         ordinary.chosen(a, b, c, partials=partials)
         return
     m, n, _ = extents(a, b, c)
-    if hopper.available(c.device) and not hopper_refuses(a, b):
-        wgmma_stream_k(a, b, c, partials=partials)
+    if hopper.available(c.device):
+        wgmma_stream_k(a, b, c, partials=partials, packed=packed)
         return
     # Fewer tiles than multiprocessors: with equal parts all are busy. More: parts would cost a detour through memory
     # for every tile, pieces only for those of the last wave.
@@ -123,41 +131,6 @@ def launch_stream(
         join = STREAM_K.function(f"matmul_ragged_join_runs<{c_type(c)}, {tiling.rows}, {tiling.columns}>")
         values = (partials, c, m, n, *c.stride(), *ranges, steps)
         join((share.shared, ceil_div(tiling.elements, JOINED)), (JOIN_WARPS * 32,), values)
-
-
-def wgmma_stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
-    """``stream_k`` on Hopper's tensor cores; deterministic. Raises ``ValueError`` for shapes that do not multiply and
-    for operands that the copy engine does not take."""
-    m, n, k = extents(a, b, c)
-    if c.numel() == 0 or k == 0:
-        c.zero_()
-        return
-    require(not hopper_refuses(a, b), hopper_refuses(a, b))
-    require(n == 1 or c.stride(1) == 1, "the rows of c must be dense")
-    elements, steps = hopper.TILE_M * hopper.TILE_N, ceil_div(k, hopper.LINE // a.element_size())
-    tiles = ceil_div(m, hopper.TILE_M) * ceil_div(n, hopper.TILE_N)
-    share = shared_out(tiles, steps, multiprocessors(a), partials.numel() // elements)
-    ranges = (GROUP, share.tiles, share.whole, share.pieces)
-    by_columns, line = hopper.by_columns(b), hopper.LINE // a.element_size()
-    b_map = tensor_map(b.T, (hopper.TILE_N, line)) if by_columns else tensor_map(b, (line, line))
-    function = WGMMA_STREAM_K.function(f"matmul_ragged_wgmma_stream_k<F16, {str(by_columns).lower()}>")
-    values = (tensor_map(a, (hopper.TILE_M, line)), b_map, c, partials, m, n, k, c.stride(0), *ranges)
-    function((share.blocks,), (3 * hopper.WARPGROUP,), values, hopper.SHARED_BYTES)
-    if share.shared:
-        join = WGMMA_STREAM_K.function("matmul_ragged_join_wgmma")
-        values = (partials, c, m, n, c.stride(0), *ranges, steps)
-        join((share.shared, ceil_div(elements, JOINED)), (JOIN_WARPS * 32,), values)
-
-
-def hopper_refuses(a: torch.Tensor, b: torch.Tensor) -> str:
-    """Why the copy engine cannot take these operands; nothing if it can."""
-    if a.dtype is not torch.float16:
-        return f"the operands are {a.dtype}, not float16"
-    for name, matrix in (("a", a), ("b", b.T if hopper.by_columns(b) else b)):
-        found = refusal(matrix.data_ptr(), matrix.element_size(), matrix.shape[1], matrix.stride())
-        if found:
-            return f"the copy engine cannot take {name}: {found}"
-    return ""
 
 
 def _tiles(m: int, n: int, tiling: Tiling) -> int:

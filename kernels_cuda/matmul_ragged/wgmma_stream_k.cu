@@ -21,7 +21,7 @@ template <typename Operand, bool B_BY_COLUMNS>
 __global__ void __launch_bounds__(THREADS, 1)
 matmul_ragged_wgmma_stream_k(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
                              __half* __restrict__ c, float* __restrict__ partials, int m, int n, int k, long long c_row,
-                             int group, long long tiles, long long whole, long long pieces) {
+                             bool c_pairs, int group, long long tiles, long long whole, long long pieces) {
     extern __shared__ unsigned char shared[];
     const Ring ring(shared);
     if (threadIdx.x == 0) {
@@ -56,8 +56,13 @@ matmul_ragged_wgmma_stream_k(const __grid_constant__ TensorMap a, const __grid_c
             if (run.complete) {
                 const Results<__half> results{c, c_row, 1, m, n};
                 for_pairs(consumer, d, [&](int i, int j, float first, float second) {
-                    results.store(row + i, column + j, __float2half(first));
-                    results.store(row + i, column + j + 1, __float2half(second));
+                    const __half pair[2] = {__float2half(first), __float2half(second)};
+                    if (c_pairs && row + i < m && column + j + 1 < n) {
+                        store_pair(c + (row + i) * c_row + column + j, pair[0], pair[1]);
+                    } else {
+                        results.store(row + i, column + j, pair[0]);
+                        results.store(row + i, column + j + 1, pair[1]);
+                    }
                 });
             } else {
                 float* partial = partials + run.slot * (TILE_M * TILE_N);

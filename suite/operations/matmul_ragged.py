@@ -89,14 +89,10 @@ def two_workspaces(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
     return (*workspace(shape, dtype), packed)
 
 
-def operands_rejected(shape: Shape, dtype: DType) -> str | None:
-    """What Hopper's copy engine demands of operands that are not empty."""
-    _, n, k = shape.dims
-    rows = (k, k if shape.transposed else n)
-    size = dtype.operand.itemsize
-    if 0 not in shape.dims and any((shape.pitch or row) * size % 16 or shape.offset * size % 16 for row in rows):
-        return "the copy engine takes rows that start at multiples of 16 bytes"
-    return None
+def tensor_workspaces(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
+    """The same for kernels that copy operands on the tensor cores only."""
+    packed = gemm.packed(shape, dtype) if dtype.operand.name != "f32" else Buffer("packed", 0)
+    return (*workspace(shape, dtype), packed)
 
 
 OPERATION = Operation(
@@ -165,8 +161,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul_ragged:wgmma_stream_k",
             TENSOR,
             tile=(16, 128, 64),
-            workspace=workspace,
-            rejects=operands_rejected,
+            workspace=tensor_workspaces,
             capability="sm_90a",
         ),
         Kernel(
@@ -175,7 +170,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul_ragged:chosen",
             DTYPES,
             tile=(16, 128, 64),
-            workspace=workspace,
+            workspace=tensor_workspaces,
             best=True,
         ),
         Kernel("torch", "mm", "suite.peers.matmul_ragged:torch_mm", DTYPES, peer=True),
