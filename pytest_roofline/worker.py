@@ -10,12 +10,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import queue
 import signal
 import subprocess
 import sys
-import tempfile
-import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,8 +22,8 @@ from pytest_roofline.contract import Case
 from pytest_roofline.discovery import load_operation
 from pytest_roofline.evidence import CaseSpec, Evidence, Outcome, from_plain, to_plain
 from pytest_roofline.ids import CaseId
+from pytest_roofline.processes import MARK, Batch, died
 
-_MARK = "pytest-roofline evidence: "
 _GPU_PACKAGES = ("torch", "triton", "cupy")  # a kernel may need them; where one is missing, that is a reason to skip
 _state = {"context_lost": False}
 
@@ -78,9 +75,9 @@ def run_spawned(spec: CaseSpec, timeout: float = 300.0) -> Evidence:
         process.communicate()
         raise
     for line in reversed(out.splitlines()):
-        if line.startswith(_MARK):
-            return from_plain(Evidence, json.loads(line[len(_MARK) :]))
-    return _died(spec, process.returncode, err)
+        if line.startswith(MARK):
+            return from_plain(Evidence, json.loads(line[len(MARK) :]))
+    return died(spec, process.returncode, err)
 
 
 def run_together(
@@ -93,77 +90,13 @@ def run_together(
     """
     left = list(specs)
     while left:
-        with _Batch(left, environment or {}) as batch:
+        with Batch(left, environment or {}) as batch:
             for spec in list(left):
                 evidence = batch.next(spec, timeout)
                 left.remove(spec)
                 yield evidence
                 if evidence.outcome in (Outcome.CRASHED, Outcome.HUNG):
                     break
-
-
-class _Batch:
-    """A process that works through several orders."""
-
-    def __init__(self, specs: Sequence[CaseSpec], environment: Mapping[str, str]) -> None:
-        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  (closed by __exit__)
-        path = os.pathsep.join([*specs[0].roots, *filter(None, sys.path)])
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "pytest_roofline.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env=dict(os.environ, PYTHONPATH=path, **environment),
-            text=True,
-            start_new_session=True,
-        )
-        self._lines: queue.Queue[str | None] = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
-        assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it died at once; next() says so
-            self._process.stdin.write(json.dumps([to_plain(spec) for spec in specs]))
-            self._process.stdin.close()
-
-    def __enter__(self) -> _Batch:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        try:
-            self._process.wait(timeout=0 if sys.exc_info()[0] else 10)
-        except subprocess.TimeoutExpired:
-            self._kill()
-        self._errors.close()
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            if line.startswith(_MARK):
-                self._lines.put(line[len(_MARK) :])
-        self._lines.put(None)
-
-    def _kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-
-    def next(self, spec: CaseSpec, timeout: float) -> Evidence:
-        """The evidence of the next case, which is that of ``spec``."""
-        try:
-            line = self._lines.get(timeout=timeout)
-        except queue.Empty:
-            self._kill()
-            return Evidence(spec.case, Outcome.HUNG, f"the case did not end within {timeout:g} s and was killed")
-        if line is not None:
-            return from_plain(Evidence, json.loads(line))
-        self._process.wait()
-        self._errors.seek(0)
-        return _died(spec, self._process.returncode, self._errors.read())
-
-
-def _died(spec: CaseSpec, code: int, errors: str) -> Evidence:
-    how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-    detail = f"the process that ran the case died ({how}):\n{errors[-2000:].strip()}"
-    return Evidence(spec.case, Outcome.CRASHED, detail)
 
 
 def _load_case(spec: CaseSpec) -> Case:
@@ -308,7 +241,7 @@ def main() -> int:
     """Entry of a spawned worker: one order, or a list of them."""
     orders = json.loads(sys.stdin.read())
     for order in orders if isinstance(orders, list) else [orders]:
-        print(_MARK + json.dumps(to_plain(run(from_plain(CaseSpec, order)))), flush=True)
+        print(MARK + json.dumps(to_plain(run(from_plain(CaseSpec, order)))), flush=True)
     close()
     return 0
 

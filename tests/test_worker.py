@@ -173,3 +173,16 @@ def test_what_one_architecture_alone_runs_is_skipped_elsewhere(spec):
     counted = worker.run(spec("for_hopper", count=True))
     assert counted.outcome is Outcome.OK
     assert counted.counts["launches"] == []
+
+
+def test_several_cases_run_in_one_process_until_one_kills_it(spec):
+    """Evidence comes in the order asked for; what crashes takes no other case with it, and what hangs is ended."""
+    wanted = [spec("negate"), spec("crashes"), spec("negate"), spec("raises")]
+    found = [evidence.outcome for evidence in worker.run_together(wanted, 60)]
+    assert found == [Outcome.OK, Outcome.CRASHED, Outcome.OK, Outcome.ERROR]
+
+
+def test_a_case_that_hangs_is_ended_and_the_next_runs(spec):
+    """After its time, in a process of its own again."""
+    found = [evidence.outcome for evidence in worker.run_together([spec("hangs"), spec("negate")], 20)]
+    assert found == [Outcome.HUNG, Outcome.OK]

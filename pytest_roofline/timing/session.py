@@ -13,6 +13,7 @@ from pytest_roofline.contract import Protocol
 from pytest_roofline.evidence import Timing
 from pytest_roofline.timing.bracket import Bracket, Step, Tools
 from pytest_roofline.timing.calibration import Comparison, Overhead, ends, overhead
+from pytest_roofline.timing.calibration_kernels import kernels
 from pytest_roofline.timing.capture import capture
 from pytest_roofline.timing.code import code_of
 from pytest_roofline.timing.collect import CHUNK, collect
@@ -29,7 +30,6 @@ SHORT_SECONDS = 20e-6  # below this the gap between graph nodes matters, and CUP
 _FLOOR_LAUNCHES = 256
 _FLOOR_TOLERANCE = 0.1
 _CALIBRATION_ELEMENTS = tuple(1 << k for k in range(10, 17, 2))
-_CALIBRATION_SETS = 128
 
 Call = Callable[[], object]
 
@@ -79,7 +79,7 @@ class Session:
         """Brackets of the engine's own kernels and of pairs of them, in several sizes, beside what CUPTI sees."""
         found = []
         for elements in _CALIBRATION_ELEMENTS:
-            for name, calls, dirty in self._calibration_kernels(elements):
+            for name, calls, dirty in kernels(self.tools, elements):
                 job = Job(calls, functools.partial(self.tools.flush, dirty))
                 alone = self._alone(job)
                 if alone is not None:
@@ -266,28 +266,6 @@ class Session:
         """Seconds per launch with all launches in a bracket over that with half of them; 1 without overhead."""
         half = todo.launches // 2
         return self._typical(job, Plan(2 * half, 5, 1)) / self._typical(job, Plan(half, 5, 1))
-
-    def _calibration_kernels(self, elements: int) -> list[tuple[str, list[Call], float]]:
-        """The engine's own kernels on ``elements`` floats, each launch on buffers of its own, and the share of their
-        bytes that they write."""
-        import torch
-
-        x = torch.randn(_CALIBRATION_SETS, elements, device="cuda")
-        y = torch.empty_like(x)
-        grid, block = (-(-elements // 256),), (256,)
-        fill: list[Call] = [functools.partial(self.tools.fill, grid, block, (row, 1.0, elements)) for row in y]
-        scale: list[Call] = [
-            functools.partial(self.tools.scale, grid, block, (source, row, 2.0, elements))
-            for source, row in zip(x, y, strict=True)
-        ]
-        few = [functools.partial(self.tools.fill, (1,), block, (row, 1.0, 256)) for row in y]
-        pair: list[Call] = [functools.partial(_in_turn, large, small) for large, small in zip(scale, few, strict=True)]
-        return [("fill", fill, 1.0), ("scale", scale, 0.5), ("scale and fill", pair, 0.5)]
-
-
-def _in_turn(first: Call, second: Call) -> None:
-    first()
-    second()
 
 
 _HOW_TO_INSTALL = "pip install 'pytest-roofline[cuda13]' (cuda12 for older drivers)"
