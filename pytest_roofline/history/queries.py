@@ -81,7 +81,7 @@ def series(store: Store, case: str, device: str | None = None, figure: str = SEC
     """
     if figure != SECONDS and figure not in FIGURES:
         raise HistoryError(f"there is no figure {figure!r}; known are {', '.join((SECONDS, *FIGURES))}")
-    value = SECONDS if figure == SECONDS else f"figures['{figure}']"
+    value = SECONDS if figure == SECONDS else f"map_extract(figures, '{figure}')[1]"
     spread = ("q25", "q75") if figure == SECONDS else ("NULL", "NULL")
     sql = f"""
         SELECT device, run, strftime(started, '%Y-%m-%dT%H:%M:%SZ'), "commit", dirty, machine, driver, toolchain,
