@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.peer_rules import bootstrap_rule, mean_rule, u_rule  # noqa: E402
 from pytest_roofline.statistics import Summary, summarise  # noqa: E402
-from pytest_roofline.statistics.noise import Prior  # noqa: E402
+from pytest_roofline.statistics.noise import Prior, between_pairs  # noqa: E402
 from pytest_roofline.statistics.paired import LOOKS, Outcome, decide, of_process, prior_of  # noqa: E402
 from pytest_roofline.statistics.screen import compare_run, history, shift  # noqa: E402
 from pytest_roofline.verdict import Kind, compare  # noqa: E402
@@ -65,9 +65,8 @@ class Round:
         samples = self.samples(case, planted)
         if samples is None:
             return None
-        limited = "SwPowerCap" in self.cases[case]["reasons"]
         plain = summarise(list(samples))
-        return Summary(plain.log_mean, plain.quantiles, plain.count, limited)
+        return Summary(plain.log_mean, plain.quantiles, plain.count, limited(self, case))
 
 
 @dataclass
@@ -149,6 +148,17 @@ def _lines(path: pathlib.Path) -> Iterator[dict]:
         return
 
 
+def limited(one: Round, case: str) -> bool:
+    """Whether the power limit held the clocks down."""
+    return "SwPowerCap" in one.cases[case]["reasons"]
+
+
+def same_code(one: Round, other: Round, case: str) -> bool:
+    """Whether both measured the same machine code, as far as it is known."""
+    first, second = (r.cases.get(case, {}).get("code") for r in (one, other))
+    return case in one.cases and case in other.cases and first == second
+
+
 def kind(found: dict) -> str:
     """The class of a case by its time."""
     return next(name for start, name in CLASSES if found["seconds"] >= start)
@@ -184,7 +194,7 @@ def calibrated_prior(rounds: Sequence[Round]) -> Prior:
     pairs = []
     for case, found in rounds[0].cases.items():
         numbers = [number for one in rounds if (number := one.number(case, 0.0)) is not None]
-        pairs.append((found["seconds"], numbers))
+        pairs.append((between_pairs(found["seconds"], power_limited=limited(rounds[0], case)), numbers))
     return prior_of(pairs)
 
 
@@ -198,7 +208,8 @@ def verdict(
     for look in LOOKS:
         if len(numbers) < look:
             break
-        outcome = decide(chain[0].cases[case]["seconds"], numbers[:look], prior, known).outcome
+        capped = limited(chain[0], case)
+        outcome = decide(chain[0].cases[case]["seconds"], numbers[:look], prior, known, power_limited=capped).outcome
         if outcome is not Outcome.UNDECIDED:
             break
     return outcome
@@ -222,7 +233,11 @@ def screen_table(starts: dict[str, list[Round]]) -> None:
     for start, rounds in starts.items():
         others = {name: other[0] for name, other in starts.items() if name != start}
         stored = {
-            case: {n: s for n, other in others.items() if (s := other.summary(case, None)) is not None}
+            case: {
+                n: s
+                for n, other in others.items()
+                if same_code(other, rounds[0], case) and (s := other.summary(case, None))
+            }
             for case in rounds[0].cases
         }
         stored = {case: runs for case, runs in stored.items() if runs}
@@ -231,8 +246,8 @@ def screen_table(starts: dict[str, list[Round]]) -> None:
             current = {case: s for case in stored if (s := one.summary(case, None)) is not None}
             moved = shift(current, past)
             for case in current:
-                limited = any(s.power_limited for s in (*stored[case].values(), current[case]))
-                name = LIMITED if limited else kind(one.cases[case])
+                capped = any(s.power_limited for s in (*stored[case].values(), current[case]))
+                name = LIMITED if capped else kind(one.cases[case])
                 for planted in (None, *(p for p in one.cases[case]["planted"] if p)):
                     summary = one.summary(case, planted)
                     change = compare_run(case, summary, stored[case], past, moved)

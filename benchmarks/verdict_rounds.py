@@ -31,8 +31,8 @@ from pytest_roofline.contract import Case  # noqa: E402
 from pytest_roofline.discovery import Catalogue, discover  # noqa: E402
 from pytest_roofline.evidence import to_plain  # noqa: E402
 
-LONGEST = 5e-3  # seconds of a kernel: a round shall hold many cases
-BLOCKS = 12
+LONGEST = 4e-3  # seconds of a kernel: a round shall hold many cases
+BLOCKS = 10
 PLANTED = ((20e-6, (0.01, 0.02)), (5e-6, (0.02, 0.05)), (0.0, (0.05,)))  # slowdowns, by seconds of the kernel
 SKIPPED = frozenset({"host_clock", "transfer"})
 
@@ -136,7 +136,7 @@ def measure(session, catalogue: Catalogue, case: Case, copy: pathlib.Path) -> di
     from pytest_roofline.checking.check import load_launcher, prepare
     from pytest_roofline.contract import Protocol
     from pytest_roofline.timing.paired_case import beside, job
-    from pytest_roofline.timing.pairing import Blocks
+    from pytest_roofline.timing.pairing import Blocks, code_of
     from pytest_roofline.timing.plan import Plan, plan
     from pytest_roofline.timing.timed_case import another
 
@@ -150,7 +150,7 @@ def measure(session, catalogue: Catalogue, case: Case, copy: pathlib.Path) -> di
     count = session.copies(first.footprint, estimate) if protocol is Protocol.GRAPH_COLD else 1
     news = [first, *(another(first, "cuda") for _ in range(count - 1))]
     olds = [beside(copy, old_case, old_launcher, "cuda") for copy in news]
-    for prepared in (*news, *olds):
+    for prepared in news:  # the old ones have the same arguments
         prepared.reset()
     todo = plan(estimate, "default")
     todo = Plan(todo.launches, todo.brackets, max(1, todo.warm_ups // 3))
@@ -168,6 +168,7 @@ def measure(session, catalogue: Catalogue, case: Case, copy: pathlib.Path) -> di
         "differences": [[round(block[k], 6) for block in differences] for k in range(len(variants))],
         "samples": [[float(f"{reading:.5g}") for reading in readings] for readings in blocks.readings],
         "launches": todo.launches,
+        "code": code_of(new),
         "clock_mhz": session.clock_mhz(),
         "reasons": list(session.monitor.reasons()),
     }

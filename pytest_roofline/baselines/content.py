@@ -59,6 +59,7 @@ class Noise:
     differences: tuple[float, ...]
     seconds: float
     code: str | None = None
+    power_limited: bool = False
 
 
 @dataclass(frozen=True)

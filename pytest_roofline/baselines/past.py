@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pytest_roofline.baselines.content import Baseline, Noise, Run, differences
 from pytest_roofline.evidence import Environment
-from pytest_roofline.statistics.noise import Prior
+from pytest_roofline.statistics.noise import Prior, between_pairs
 from pytest_roofline.statistics.paired import prior_of
 from pytest_roofline.statistics.screen import History, history
 
@@ -43,5 +43,11 @@ def past(baselines: Iterable[Baseline], here: Environment) -> Past:
         for case, found in baseline.noise.items():
             noise[case] = [one for name, one in found.items() if not foreign[name]]
     summaries = {case: {name: run.summary for name, run in stored.items()} for case, stored in runs.items()}
-    pairs = prior_of([(n.seconds, n.differences) for found in noise.values() for n in found])
+    pairs = prior_of(
+        [
+            (between_pairs(n.seconds, power_limited=n.power_limited), n.differences)
+            for found in noise.values()
+            for n in found
+        ]
+    )
     return Past(runs, changed, history(summaries), noise, pairs)

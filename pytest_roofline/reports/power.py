@@ -58,7 +58,8 @@ def _screens(found: Past, suspects: int) -> Iterable[tuple[str, Power]]:
 
 def _pairs(found: Past, suspects: int) -> Iterable[tuple[str, Power]]:
     for case in found.runs:
-        yield case, power.of_pairs(_seconds(found, case), found.pairs, found.calibrated(case), suspects)
+        seconds, known, limited = _seconds(found, case), found.calibrated(case), _limited(found, case)
+        yield case, power.of_pairs(seconds, found.pairs, known, suspects, power_limited=limited)
 
 
 def _table(title: str, cases: Mapping[str, Power], kinds: Mapping[str, str]) -> list[str]:
@@ -77,9 +78,13 @@ def _table(title: str, cases: Mapping[str, Power], kinds: Mapping[str, str]) -> 
 
 def _kind(found: Past, case: str) -> str:
     """A case's line in the tables."""
-    if any(run.summary.power_limited for run in found.runs[case].values()):
+    if _limited(found, case):
         return _LIMITED
     return next(_NAMES[start] for start, _ in TARGETS if _seconds(found, case) >= start)
+
+
+def _limited(found: Past, case: str) -> bool:
+    return any(run.summary.power_limited for run in found.runs[case].values())
 
 
 def _seconds(found: Past, case: str) -> float:

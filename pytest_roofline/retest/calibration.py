@@ -23,7 +23,7 @@ def store(baselines: Store, environment: Environment, found: Mapping[str, Found]
             continue
         operation = case.split("/")[0]
         file = files.setdefault(operation, Baseline(device, operation, {campaign: environment}))
-        file.noise[case] = {campaign: Noise(tuple(one.differences), one.seconds, one.code)}
+        file.noise[case] = {campaign: Noise(tuple(one.differences), one.seconds, one.code, one.power_limited)}
     for file in files.values():
         told.append(f"calibration: stored the noise of {len(file.noise)} cases in {baselines.save(file)}")
     return told

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pytest_roofline.evidence import CaseSpec, Evidence, Outcome, Pair
 from pytest_roofline.statistics import alarm, paired
-from pytest_roofline.statistics.noise import Prior
+from pytest_roofline.statistics.noise import Prior, between_pairs
 from pytest_roofline.statistics.paired import LOOKS, Decision, decide, of_process
 from pytest_roofline.verdict import Reason
 
@@ -37,11 +37,17 @@ class Found:
 
     differences: list[float] = field(default_factory=list)
     seconds: float = 0.0
+    power_limited: bool = False
     decision: Decision | None = None
     problem: Evidence | None = None
     same_code: bool = False
     code: str | None = None
     spoilt: int = 0
+
+    @property
+    def stated(self) -> float:
+        """The noise of pairs that is known of such kernels."""
+        return between_pairs(self.seconds, power_limited=self.power_limited)
 
     @property
     def done(self) -> bool:
@@ -65,6 +71,7 @@ class Found:
     def _add(self, pair: Pair) -> None:
         self.differences.append(of_process(pair.differences))
         self.seconds, self.code = pair.old, pair.new_code
+        self.power_limited |= "SwPowerCap" in pair.telemetry.throttle_reasons
 
 
 def retest(
@@ -96,9 +103,10 @@ def _look(active: Mapping[str, Found], orders: Mapping[str, Order], prior: Prior
     """Decide what can be decided. Where nothing was calibrated, all pairs of this retest together say what is usual."""
     ready = {case: one for case, one in active.items() if not one.done and len(one.differences) > 1}
     if not prior.cases:
-        prior = paired.prior_of([(one.seconds, one.differences) for one in ready.values()])
+        prior = paired.prior_of([(one.stated, one.differences) for one in ready.values()])
     for case, one in ready.items():
-        one.decision = decide(one.seconds, one.differences, prior, orders[case].calibrated, chance)
+        calibrated, limited = orders[case].calibrated, one.power_limited
+        one.decision = decide(one.seconds, one.differences, prior, calibrated, chance, power_limited=limited)
 
 
 def collect(orders: Mapping[str, Order], run_together: RunTogether, processes: int, tell: Tell) -> dict[str, Found]:

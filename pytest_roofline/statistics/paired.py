@@ -56,11 +56,11 @@ def of_process(differences: Sequence[float]) -> float:
 
 
 def prior_of(pairs: Sequence[tuple[float, Sequence[float]]]) -> Prior:
-    """A prior of the variance between processes, from ``(seconds, one number per process)`` of many cases.
+    """A prior of the variance between processes, from ``(stated noise, one number per process)`` of many cases.
 
     Of few cases only the stated noise is known, and that is worth little: other cases on one card showed it.
     """
-    own = ((statistics.variance(d) / between_pairs(s) ** 2, len(d) - 1) for s, d in pairs if len(d) > 1)
+    own = ((statistics.variance(d) / stated**2, len(d) - 1) for stated, d in pairs if len(d) > 1)
     found = fit_prior(own)
     return found if found.cases else Prior(degrees=STATED_DEGREES)
 
@@ -71,6 +71,8 @@ def decide(
     prior: Prior,
     calibrated: Sequence[float] = (),
     chance: float = FALSE_ALARM,
+    *,
+    power_limited: bool = False,
 ) -> Decision:
     """What ``differences``, one per process, say about a kernel of ``seconds``; ``calibrated`` are differences of the
     unchanged kernel, taken earlier; ``chance`` is that of a false alarm. Raises ``ValueError`` for fewer than two
@@ -80,7 +82,7 @@ def decide(
     """
     if len(differences) < 2 or not all(map(math.isfinite, differences)):
         raise ValueError("a paired comparison needs two processes and finite differences")
-    own = moderate(prior, between_pairs(seconds), [differences, calibrated])
+    own = moderate(prior, between_pairs(seconds, power_limited=power_limited), [differences, calibrated])
     found = paired_change(statistics.fmean(differences), own, len(differences), chance)
     outcome = _outcome(found, own, len(differences), target(seconds))
     return Decision(outcome if len(differences) >= LOOKS[0] else Outcome.UNDECIDED, found, len(differences))

@@ -29,9 +29,11 @@ def of_screen(own: Spread, campaigns: int, shift: float, suspects: int) -> Power
     return _power(Spread(own.variance * (1 + 1 / campaigns) + shift, own.degrees), alarm(suspects) / TAILS)
 
 
-def of_pairs(seconds: float, prior: Prior, calibrated: Iterable[float], suspects: int) -> Power:
+def of_pairs(
+    seconds: float, prior: Prior, calibrated: Iterable[float], suspects: int, *, power_limited: bool = False
+) -> Power:
     """A retest in pairs that goes on to its last look; one that stops earlier has found more."""
-    own = moderate(prior, between_pairs(seconds), [list(calibrated)])
+    own = moderate(prior, between_pairs(seconds, power_limited=power_limited), [list(calibrated)])
     last = Spread(own.variance / LOOKS[-1], own.degrees + LOOKS[-1] - 1)
     return _power(last, alarm(suspects) / len(LOOKS))
 

@@ -108,5 +108,12 @@ def test_what_is_to_be_found(seconds, expected):
 def test_a_prior_from_many_pairs():
     """Cases with a quarter of the stated standard deviation give a sixteenth of its variance."""
     rng = random.Random(3)
-    pairs = [(LONG, [rng.gauss(0, 0.00025) for _ in range(8)]) for _ in range(400)]
+    pairs = [(0.001, [rng.gauss(0, 0.00025) for _ in range(8)]) for _ in range(400)]
     assert prior_of(pairs).scale == pytest.approx(1 / 16, rel=0.1)
+
+
+def test_power_limited_pairs_are_trusted_less():
+    """Two versions that share a changing clock differ by more between processes than a calibrated stream."""
+    plain, limited = (decide(LONG, around(0.008, 4), QUIET, power_limited=flag) for flag in (False, True))
+    assert plain.outcome is Outcome.SLOWER
+    assert limited.outcome is Outcome.UNDECIDED
