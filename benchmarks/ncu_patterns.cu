@@ -46,7 +46,7 @@ template <typename T, int OPERATION, bool RETURNS>
 __global__ void global_atomic(const int* index, T* x, T* out) {
     const int i = index[threadIdx.x];
     if (i < 0) return;
-    const T old = update<T, OPERATION>(&x[i], T(threadIdx.x));
+    const T old = update<T, OPERATION>(&x[i], T(threadIdx.x + 1));
     if (RETURNS) out[threadIdx.x] = old;
 }
 
@@ -56,7 +56,7 @@ __global__ void shared_atomic(const int* index, T* out) {
     for (int i = threadIdx.x; i < 1024; i += 32) words[i] = 0;
     __syncwarp();
     const int i = index[threadIdx.x];
-    if (i >= 0) update<T, OPERATION>(&words[i], T(threadIdx.x));
+    if (i >= 0) update<T, OPERATION>(&words[i], T(threadIdx.x + 1));
     __syncwarp();
     out[threadIdx.x] = words[threadIdx.x];
 }

@@ -69,8 +69,12 @@ def _compile(nvrtc: Any, source: Path, text: str, name: str, arguments: Sequence
 
 @functools.cache
 def include_folders() -> tuple[Path, ...]:
-    """The folders of CUDA's own headers (``cuda_fp16.h``): of a toolkit, of NVIDIA's wheels, or CuPy's copies."""
-    return tuple(folder for folder in _candidates() if (folder / "cuda_fp16.h").is_file())[:1]
+    """The folders of CUDA's own headers (``cuda_fp16.h``): of a toolkit, of NVIDIA's wheels, or CuPy's copies.
+
+    With the first that there is goes its ``cccl``, which cooperative groups include.
+    """
+    found = [folder for folder in _candidates() if (folder / "cuda_fp16.h").is_file()][:1]
+    return (*found, *(folder / "cccl" for folder in found if (folder / "cccl").is_dir()))
 
 
 def _candidates() -> Iterator[Path]:

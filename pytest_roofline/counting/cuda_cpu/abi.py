@@ -8,8 +8,9 @@ from typing import Any
 
 CHECK_ACCESSES, CHECK_RACES, COUNT, ALLOW_SAME_VALUE = 1, 2, 4, 8
 VALID, INITIALISED = 1, 2
-SHARED_REGION = -2
+SHARED_REGION, MODULE_REGION = -2, -3
 HIDDEN_SPAN = 1 << 63  # added to the size of a thread-local variable that is no shared one
+CONSTANT_SPAN = 1 << 62  # added to the size of a variable of the module that a kernel may not write
 MAX_SLOTS = 128
 SPACES = (
     "block",

@@ -69,14 +69,14 @@ def view_of(array: Any, name: str = "", constant: bool = False) -> View:
         owner = array
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
-        origin = owner.ctypes.data  # a copy of the array on a GPU would start at an allocation
+        origin = owner.ctypes.data  # where an allocation would start on a GPU
         constant = constant or not array.flags.writeable
     elif _is_tensor(array):
         if array.device.type != "cpu":
             raise TypeError(f"{name}: the tensor lies on {array.device}, not in the CPU's memory")
         start, shape, itemsize = array.data_ptr(), tuple(array.shape), array.element_size()
         strides = tuple(stride * itemsize for stride in array.stride())
-        origin = 0
+        origin = array.untyped_storage().data_ptr()
     else:
         raise TypeError(f"{name}: a tensor or an array is needed, got {type(array).__name__}")
     if 0 in shape:

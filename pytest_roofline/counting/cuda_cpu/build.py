@@ -30,6 +30,9 @@ _TLS_VARIABLE = re.compile(r"(\.section\s+\.tbss[^\n]*\n(?:\s+\.[^\n]*\n)*)([^\s
 _TLS_REFERENCE = re.compile(r"([\w.$]+)@(?:tlsgd|gottpoff|tpoff|tlsdesc|TLSGD)\b|:tlsdesc(?:_lo12)?:([\w.$]+)")
 _BOUND = r"(?:template\s*<(?P<template>[^<>]*)>\s*)?(?:extern\s+\"C\"\s+)?__global__\s+(?:static\s+)?(?:void\s+)?"
 _BYTES: dict[str, str] = {"encoding": "utf-8", "errors": "surrogateescape"}  # clang writes constants as raw bytes
+_NOWHERE = re.compile(r"^\s+\.loc\s+\d+\s+0\b[^\n]*\n", re.MULTILINE)  # clang's mark of code that two lines share
+# A struct of more than its members' alignment moves as a whole, like a vector; the compiler would move each member.
+_ALIGNED = re.compile(r"\b(?:struct|union|class)\s+(?:alignas|__align__|__builtin_align__|__attribute__)\s*\(")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -44,7 +47,7 @@ class Build:
 
 def runtime_library(compiler: Compiler) -> Path:
     """The runtime, built on first use. Raises :class:`CudaBuildError` when the compiler cannot."""
-    flags = ("-std=c++20", "-O2", "-g1", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-exceptions")
+    flags = (*compiler.runtime_flags(), "-shared")
     key = _digest(_folder_digest(RUNTIME), compiler.path, compiler.version, *flags)
 
     def build(folder: Path) -> None:
@@ -65,6 +68,8 @@ def build_kernel(path: Path, expression: str, options: Sequence[str], variant: s
     runtime = runtime_library(compiler)
     unit = translation_unit(path, expression)
     flags = (*compiler.base_flags(), *_variant_flags(compiler, variant), *_host_options(options))
+    if compiler.family == "gcc" and any(_ALIGNED.search(text) for text in _sources(path).values()):
+        flags += ("-fno-tree-sra",)
     key = _digest(
         unit, source_digest(path), _folder_digest(INCLUDE), _folder_digest(PUBLIC_INCLUDE), *flags, compiler.path,
         compiler.version, str(runtime), *(_text_digest(HERE / name) for name in ("build.py", "operations.py")),
@@ -76,7 +81,7 @@ def build_kernel(path: Path, expression: str, options: Sequence[str], variant: s
         includes = [f"-I{INCLUDE}", f"-I{PUBLIC_INCLUDE}", f"-I{path.parent}"]
         what = f"{path.name}: {expression}"
         diagnostics = compiler.run([*flags, *includes, "-S", "-o", str(assembly), str(source)], what)
-        text = assembly.read_text(**_BYTES)
+        text = _NOWHERE.sub("", assembly.read_text(**_BYTES))
         (folder / "digest").write_text(_digest(_code_only(text)), encoding="utf-8")
         (folder / "warnings").write_text(diagnostics, encoding="utf-8")
         counted = operations.add_table(text, str(INCLUDE)) if variant == INSTRUMENTED else text
@@ -131,15 +136,21 @@ def lay_out_shared(assembly: str) -> str:
     return f"{edited}\n{section}{labels}{places}\t.zero {MAX_SHARED_BYTES}\n{sizes}"
 
 
-def source_digest(path: Path, _seen: frozenset[Path] = frozenset()) -> str:
+def source_digest(path: Path) -> str:
     """A digest of a source file and of all files that it includes with quotes, directly or not."""
-    text = path.read_text(encoding="utf-8")
-    parts = [str(path.resolve()), text]
-    for name in _INCLUDE.findall(text):
-        header = path.parent / name
-        if header.is_file() and header not in _seen:
-            parts.append(source_digest(header, _seen | {header}))
-    return _digest(*parts)
+    return _digest(*(part for source, text in _sources(path).items() for part in (str(source.resolve()), text)))
+
+
+def _sources(path: Path) -> dict[Path, str]:
+    found: dict[Path, str] = {}
+    waiting = [path]
+    while waiting:
+        source = waiting.pop()
+        if source in found or not source.is_file():
+            continue
+        found[source] = source.read_text(encoding="utf-8")
+        waiting += [source.parent / name for name in _INCLUDE.findall(found[source])]
+    return found
 
 
 def _variant_flags(compiler: Compiler, variant: str) -> tuple[str, ...]:

@@ -32,8 +32,27 @@ _COMMON = (
     "-fno-exceptions",
     "-fvisibility=hidden",
 )
-# Shared variables of two modules must not become one; and only with the second option does -O1 fuse at all.
-_GCC = ("-fno-gnu-unique", "-fno-extern-tls-init", "-fexpensive-optimizations")
+# Shared variables of two modules must not become one, nor be addressed from one another (build.py moves them apart).
+# Code between two tests of one condition stays in one place, where lanes meet. With the last option -O1 fuses.
+_GCC = (
+    "-fno-gnu-unique",
+    "-fno-extern-tls-init",
+    "-fno-section-anchors",
+    "-fno-thread-jumps",
+    "-fexpensive-optimizations",
+)
+# Comments in asm statements mark operations (operations.py), which clang's own assembler would drop; and a loop stays
+# one, so that neighbouring loads of it have one place each.
+_CLANG = (
+    "-fno-integrated-as",
+    "-fno-unroll-loops",
+    "-mllvm",
+    "-unroll-count=1",
+    "-mllvm",
+    "-jump-threading-threshold=0",
+    "-fno-vectorize",
+    "-fno-slp-vectorize",
+)
 _X86_V3 = {"avx2", "fma", "f16c", "bmi2"}
 
 
@@ -53,7 +72,11 @@ class Compiler:
 
     def base_flags(self) -> tuple[str, ...]:
         """Flags of every kernel build."""
-        return (*_COMMON, *(_GCC if self.family == "gcc" else ()), *_cpu_flags())
+        return (*_COMMON, *(_GCC if self.family == "gcc" else _CLANG), *_cpu_flags())
+
+    def runtime_flags(self) -> tuple[str, ...]:
+        """Flags of the runtime's build."""
+        return ("-std=c++20", "-O3", "-g1", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", *_cpu_flags())
 
     def instrumentation(self) -> tuple[str, ...]:
         """Flags under which every access, barrier-free block and undefined operation calls the runtime."""

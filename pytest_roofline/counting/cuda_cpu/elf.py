@@ -6,7 +6,8 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-_SYMTAB = 2
+_SYMTAB, _WRITABLE = 2, 1
+CONSTANT_SECTION = b".rl_constant."
 _OBJECT, _TLS = 1, 6
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
@@ -19,6 +20,7 @@ class Symbol:
     name: str
     address: int
     size: int
+    constant: bool = False
 
 
 def _read(path: Path) -> tuple[bytes, list[tuple[int, ...]], int]:
@@ -41,8 +43,16 @@ def section(path: Path, wanted: str) -> bytes:
 
 
 def variables(path: Path) -> tuple[list[Symbol], list[Symbol]]:
-    """Thread-local and ordinary variables of a 64-bit little-endian ELF file; ``ValueError`` for another file."""
-    data, sections, _ = _read(path)
+    """Thread-local and ordinary variables of a 64-bit little-endian ELF file; ``ValueError`` for another file.
+
+    Of the ordinary ones those are constant that cannot be written or lie in a section of ``__constant__`` variables.
+    """
+    data, sections, names = _read(path)
+    start_of_names = sections[names][4]
+    constant = [
+        not header[2] & _WRITABLE or data.startswith(CONSTANT_SECTION, start_of_names + header[0])
+        for header in sections
+    ]
     thread_local: list[Symbol] = []
     ordinary: list[Symbol] = []
     for _, kind, _, _, start, size, link, _, _, _ in sections:
@@ -54,7 +64,8 @@ def variables(path: Path) -> tuple[list[Symbol], list[Symbol]]:
             if not section or not extent or info & 15 not in (_OBJECT, _TLS):
                 continue
             name = data[strings + name_at : data.index(b"\0", strings + name_at)].decode()
-            (thread_local if info & 15 == _TLS else ordinary).append(Symbol(name, value, extent))
+            found = Symbol(name, value, extent, section < len(sections) and constant[section])
+            (thread_local if info & 15 == _TLS else ordinary).append(found)
     return thread_local, ordinary
 
 

@@ -131,6 +131,8 @@ def _finding(job: Launch, variant: Variant, fault: Any, where: dict[int, tuple[s
     offset = fault.offset
     if fault.region == abi.SHARED_REGION:
         buffer, offset = variant.shared_variable(fault.offset)
+    elif fault.region == abi.MODULE_REGION:
+        buffer, offset = variant.device_variable(fault.offset)
     elif fault.region >= 0 and fault.region < len(job.regions):
         buffer = job.regions[fault.region].name
     return Finding(

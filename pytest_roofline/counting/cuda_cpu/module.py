@@ -65,7 +65,8 @@ class Variant:
         thread_local, ordinary = variables(build.module)
         self.shared = [s for s in thread_local if not _hidden(s)]
         self.hidden = [s for s in thread_local if _hidden(s)]
-        self.objects = abi.spans(sorted((s.address, s.size) for s in ordinary))
+        self.device = sorted((s for s in ordinary if not s.constant), key=lambda s: s.address)
+        self.objects = abi.spans(sorted((s.address, s.size | abi.CONSTANT_SPAN * s.constant) for s in ordinary))
         self.objects_count = len(ordinary)
         self.operations = read_table(section(build.module, SECTION))
 
@@ -81,11 +82,11 @@ class Variant:
 
     def shared_variable(self, offset: int) -> tuple[str, int]:
         """The shared variable around or before an offset of the window, and the offset from its start."""
-        below = [s for s in self.shared if s.address <= offset] or self.shared
-        if not below:
-            return "shared memory", offset
-        nearest = max(below, key=lambda s: s.address)
-        return variable_name(nearest.name), offset - nearest.address
+        return _nearest(self.shared, "shared memory", offset)
+
+    def device_variable(self, offset: int) -> tuple[str, int]:
+        """The ``__device__`` variable around or before an offset from the module's start, and the offset in it."""
+        return _nearest(self.device, "device memory", offset)
 
     def parameters(self, names: Sequence[str]) -> tuple[Parameter, ...]:
         """The kernel's parameters as the compiler sees them, under the source's names where those are known."""
@@ -102,6 +103,14 @@ class Variant:
             )
             for i in range(count)
         )
+
+
+def _nearest(symbols: Sequence[Symbol], otherwise: str, offset: int) -> tuple[str, int]:
+    below = [s for s in symbols if s.address <= offset] or symbols
+    if not below:
+        return otherwise, offset
+    nearest = max(below, key=lambda s: s.address)
+    return variable_name(nearest.name), offset - nearest.address
 
 
 def _hidden(symbol: Symbol) -> bool:

@@ -37,7 +37,7 @@ _SPECIAL = re.compile(
 _X86 = re.compile(
     r"\s+v?(?P<name>add|sub|mul|div|sqrt|fn?m(?:add|sub)(?:132|213|231)|addsub)(?P<type>[sp][sd])\s+(?P<operands>.*)"
 )
-_X86_CONVERSION = re.compile(r"\s+v?cvtt?(?:si2s[sd]|s[sd]2si|ss2sd|sd2ss)[lq]?\s")
+_X86_CONVERSION = re.compile(r"\s+v?cvtt?(?:si2s[sd]|s[sd]2si|ss2sd|sd2ss|ps2dq|dq2ps|pd2dq|dq2pd)[lq]?\s")
 _ARM = re.compile(r"\s+f(?P<name>add|sub|mul|nmul|div|sqrt|n?madd|n?msub)\s+(?P<register>[sd])\d+,")
 _ARM_CONVERSION = re.compile(r"\s+(?:[su]cvtf|fcvt(?:z[su])?)\s")
 _NAMES = {"add": "add", "sub": "add", "addsub": "add", "mul": "mul", "nmul": "mul", "div": "div", "sqrt": "special"}

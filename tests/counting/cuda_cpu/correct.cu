@@ -215,3 +215,49 @@ extern "C" __global__ void pairs(const Pair* a, Pair* b, int n) {
     int i = threadIdx.x;
     if (i < n) b[i] = a[n - 1 - i];
 }
+
+// Values and a flag, all volatile, with the fences that order them.
+extern "C" __global__ void volatile_with_fences(volatile int* value, volatile int* flag, int* out) {
+    const int t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        value[t] = t;
+        __threadfence();
+        __syncthreads();
+        if (t == 0) flag[0] = 1;
+    } else {
+        if (t == 0) {
+            while (flag[0] == 0) {
+            }
+            __threadfence();
+        }
+        __syncthreads();
+        out[t] = value[63 - t];
+    }
+}
+
+__device__ float sums[8];
+__device__ unsigned arrived;
+
+// As last_block, through variables of the module.
+extern "C" __global__ void last_block_of_module(const float* a, float* out) {
+    if (threadIdx.x == 0) {
+        sums[blockIdx.x] = a[blockIdx.x];
+        __threadfence();
+        if (atomicInc(&arrived, gridDim.x - 1) == gridDim.x - 1) {
+            __threadfence();
+            float sum = 0;
+            for (unsigned i = 0; i < gridDim.x; ++i) sum += sums[i];
+            *out = sum;
+        }
+    }
+}
+
+struct __align__(16) Quad {
+    float a, b, c, d;
+};
+
+extern "C" __global__ void reverse_structs(const float* x, float* y) {
+    const Quad v = reinterpret_cast<const Quad*>(x)[threadIdx.x];
+    const Quad w = {v.d, v.c, v.b, v.a};
+    reinterpret_cast<Quad*>(y)[threadIdx.x] = w;
+}

@@ -191,3 +191,40 @@ extern "C" __global__ void endless_loop(const float* a, float* b, int n) {
         i += n - n;     // BUG
     }
 }
+
+__device__ int total;
+__device__ float parts[8];
+__device__ unsigned finished;
+__constant__ float scale[4] = {1, 2, 3, 4};
+
+// Variables of the module are global memory like any other.
+extern "C" __global__ void sum_in_variable(const int* a) {
+    total += a[threadIdx.x];  // BUG
+}
+
+extern "C" __global__ void parts_without_fence(const float* a, float* b) {
+    parts[blockIdx.x] = a[blockIdx.x];  // BUG
+    if (atomicInc(&finished, gridDim.x - 1) == gridDim.x - 1) {
+        float sum = 0;
+        for (int i = 0; i < (int)gridDim.x; ++i) sum += parts[i];  // BUG
+        *b = sum;
+    }
+}
+
+extern "C" __global__ void past_the_variable(float* b) {
+    b[threadIdx.x] = parts[threadIdx.x];  // BUG
+}
+
+extern "C" __global__ void write_to_constant(float* b) {
+    scale[threadIdx.x & 3] = b[threadIdx.x];  // BUG
+}
+
+struct alignas(16) Four {
+    float x, y, z, w;
+};
+
+// A struct that promises more alignment than the row has.
+extern "C" __global__ void misaligned_struct(const float* a, float* b, int n) {
+    const Four v = *reinterpret_cast<const Four*>(a + threadIdx.x * n);  // BUG
+    b[threadIdx.x] = v.x + v.y + v.z + v.w;
+}

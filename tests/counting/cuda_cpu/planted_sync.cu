@@ -336,3 +336,33 @@ extern "C" __global__ void double_buffer_one_barrier(const float* a, float* b, i
     }
     b[t] = v;
 }
+
+// Both the value and its flag are volatile, and nothing orders the two stores.
+extern "C" __global__ void volatile_without_fence(volatile int* value, volatile int* flag, int* out) {
+    if (threadIdx.x == 0 && blockIdx.x == 0) {
+        value[0] = 42;  // BUG
+        flag[0] = 1;
+    }
+    if (threadIdx.x == 0 && blockIdx.x == 1) {
+        while (flag[0] == 0) {
+        }
+        out[0] = value[0];  // BUG
+    }
+}
+
+// One thread waits for all of its block.
+extern "C" __global__ void volatile_behind_barrier(volatile int* value, volatile int* flag, int* out) {
+    const int t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        value[t] = t;  // BUG
+        __syncthreads();
+        if (t == 0) flag[0] = 1;
+    } else {
+        if (t == 0) {
+            while (flag[0] == 0) {
+            }
+        }
+        __syncthreads();
+        out[t] = value[63 - t];  // BUG
+    }
+}

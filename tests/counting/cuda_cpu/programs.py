@@ -54,7 +54,9 @@ from tests.counting.cuda_cpu.program_data import (
 )
 
 HERE = Path(__file__).parent
-ROWS, TILES, GRID, WARPS = (HERE / f"programs_{name}.cu" for name in ("rows", "tiles", "grid", "warps"))
+ROWS, TILES, GRID, WARPS, GROUPS = (
+    HERE / f"programs_{name}.cu" for name in ("rows", "tiles", "grid", "warps", "groups")
+)
 S_RACE, G_RACE, OOB, UB, UNINIT = (
     K.SHARED_RACE, K.GLOBAL_RACE, K.OUT_OF_BOUNDS, K.UNDEFINED_BEHAVIOUR, K.UNINITIALISED_READ,
 )  # fmt: skip
@@ -154,7 +156,8 @@ PROGRAMS = [
     Algorithm(
         GRID, "count_keys", (64,),
         lambda: (
-            rng().integers(1, 60, 300, np.uint64), zeros(128, kind=np.uint64), zeros(128, kind=U32), n(300), np.uint32(127),
+            rng().integers(1, 60, 300, np.uint64), zeros(128, kind=np.uint64), zeros(128, kind=U32), n(300),
+            np.uint32(127),
         ),
         counted_keys, ({G_RACE}, {OOB}), grid=(2,),
     ),
@@ -207,7 +210,7 @@ PROGRAMS = [
         ({S_RACE}, {S_RACE}),
     ),
     Algorithm(
-        WARPS, "count_above", (64,), lambda: (f32(8, 50), f32(8), zeros(8, kind=I32), zeros(1, kind=I32), n(50)),
+        GROUPS, "count_above", (64,), lambda: (f32(8, 50), f32(8), zeros(8, kind=I32), zeros(1, kind=I32), n(50)),
         above, ({G_RACE, OOB}, {G_RACE}), grid=(2,),
     ),
     Algorithm(

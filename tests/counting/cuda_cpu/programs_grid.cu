@@ -155,7 +155,8 @@ extern "C" __global__ void merge_sorted(const int* a, const int* b, int* out, in
     int low = 0, high = first ? n : m;
     while (BUG == 1 ? low <= high : low < high) {
         const int middle = (low + high) / 2;
-        const bool before = first ? other[middle] < v : other[middle] <= v;  // BUG 1
+        const int there = other[middle];  // BUG 1
+        const bool before = first ? there < v : there <= v;
         if (before) low = middle + 1;
         else high = BUG == 1 ? middle - 1 : middle;
     }

@@ -4,6 +4,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#include <math_constants.h>
 
 #ifndef BUG
 #define BUG 0
@@ -60,7 +61,7 @@ extern "C" __global__ void softmax_row(const __half* x, __half* y, int n) {
     __shared__ float scratch[32];
     const int t = threadIdx.x, lane = t % 32, warp = t / 32, warps = blockDim.x / 32;
     const __half* in = x + (size_t)blockIdx.x * n;
-    float top = -INFINITY;
+    float top = -CUDART_INF_F;
     for (int i = t; BUG == 2 ? i <= n : i < n; i += blockDim.x) {
         row[i] = __half2float(in[i]);  // BUG 2
         top = fmaxf(top, row[i]);
@@ -117,7 +118,7 @@ extern "C" __global__ void layernorm_welford(const __nv_bfloat16* x, const float
     for (int i = lane; i < (BUG == 2 ? n / 2 + 1 : n / 2); i += 32) {
         const __nv_bfloat162 v = in[i];  // BUG 2
         const float a = (__bfloat162float(v.x) - w.mean) * scale * gain[2 * i] + bias[2 * i];  // BUG 2
-        const float b = (__bfloat162float(v.y) - w.mean) * scale * gain[2 * i + 1] + bias[2 * i + 1];
+        const float b = (__bfloat162float(v.y) - w.mean) * scale * gain[2 * i + 1] + bias[2 * i + 1];  // BUG 2
         reinterpret_cast<__nv_bfloat162*>(y + row * n)[i] = __floats2bfloat162_rn(a, b);  // BUG 1 // BUG 2
     }
 }
@@ -126,7 +127,7 @@ extern "C" __global__ void layernorm_welford(const __nv_bfloat16* x, const float
 extern "C" __global__ void cross_entropy(const float* logits, const long long* target, float* loss, int classes) {
     __shared__ float scratch[32];
     const float* row = logits + (long long)blockIdx.x * classes;
-    float top = -INFINITY;
+    float top = -CUDART_INF_F;
     for (int c = threadIdx.x; c < classes; c += blockDim.x) top = fmaxf(top, row[c]);
     for (int d = 16; d > 0; d /= 2) top = fmaxf(top, __shfl_xor_sync(~0u, top, d));
     if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = top;
@@ -224,7 +225,7 @@ extern "C" __global__ void segment_max(const float* x, const long long* offsets,
     const int segment = (blockIdx.x * blockDim.x + threadIdx.x) / 8, lane = threadIdx.x % 8;
     const unsigned mask = 0xffu << (threadIdx.x % 32 / 8 * 8);
     if (segment >= segments) return;
-    float best = -INFINITY;
+    float best = -CUDART_INF_F;
     long long place = -1;
     const long long end = offsets[BUG == 1 ? segment + 2 : segment + 1];  // BUG 1
     for (long long i = offsets[segment] + lane; i < end; i += 8) {

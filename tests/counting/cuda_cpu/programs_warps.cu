@@ -1,18 +1,15 @@
 // Tensor cores, pipelines, warps with roles and packed data, each correct, and wrong where BUG says so; findings must point at a
 // line marked with its number.
 
-#include <cooperative_groups.h>
-#include <cooperative_groups/reduce.h>
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
+#include <math_constants.h>
 #include <roofline/tensor_core.cuh>
 
 #ifndef BUG
 #define BUG 0
 #endif
-
-namespace cg = cooperative_groups;
 
 // c = a b in halves, 64 x 64 x 32 tiles by four warps, chunks of 16 bytes swizzled by the row, two stages; b is stored by columns.
 extern "C" __global__ void __launch_bounds__(128) gemm_swizzled(const __half* a, const __half* b, float* c, int n, int k) {
@@ -76,7 +73,7 @@ extern "C" __global__ void attention_mma(const __half* q, const __half* k, const
     __syncwarp();
     unsigned left[4];
     roofline::ldmatrix<4>(left, &qs[lane % 16][lane / 16 * 8]);
-    float o[2][4] = {}, top[2] = {-INFINITY, -INFINITY}, sum[2] = {};
+    float o[2][4] = {}, top[2] = {-CUDART_INF_F, -CUDART_INF_F}, sum[2] = {};
     for (int first = 0; first < keys; first += 16) {
         copy(ks, k + first * 16);
         copy(vs, v + (BUG == 2 ? first + 16 : first) * 16);  // BUG 2
@@ -195,26 +192,6 @@ extern "C" __global__ void ring_of_flags(const float* x, float* y, int items) {
             }
         }
     }
-}
-
-// Tiles of 16 lanes reduce rows; the lanes that found something count as one.
-extern "C" __global__ void count_above(const float* x, const float* limit, int* counts, int* total, int n) {
-    cg::thread_block block = cg::this_thread_block();
-    cg::thread_block_tile<16> tile = cg::tiled_partition<16>(block);
-    const int row = blockIdx.x * (block.size() / 16) + tile.meta_group_rank();
-    int count = 0;
-    for (int i = tile.thread_rank(); i < n; i += tile.size()) {
-        if (x[row * n + i] > limit[row]) {
-            ++count;
-            cg::coalesced_group found = cg::coalesced_threads();
-            if (BUG == 2 || found.thread_rank() == 0) {
-                if (BUG == 2) *total += 1;  // BUG 2
-                else atomicAdd(total, static_cast<int>(found.size()));
-            }
-        }
-    }
-    const int sum = cg::reduce(tile, count, cg::plus<int>());
-    if (BUG == 1 ? tile.thread_rank() < 2 : tile.thread_rank() == 0) counts[row + tile.thread_rank()] = sum;  // BUG 1
 }
 
 // Sorts 32 numbers in registers, then merges two warps' runs in shared memory.

@@ -48,6 +48,36 @@ def test_decoupled_look_back() -> None:
     np.testing.assert_array_equal(data, np.arange(1, 9))
 
 
+def test_volatile_values_with_fences() -> None:
+    """Volatile stores and loads of different blocks that fences order."""
+    out = np.zeros(64, np.int32)
+    run("volatile_with_fences", (2,), (64,), (np.zeros(64, np.int32), np.zeros(1, np.int32), out))
+    np.testing.assert_array_equal(out, np.arange(64)[::-1])
+
+
+def test_variables_of_the_module() -> None:
+    """``__device__`` variables keep their values and are counted as global memory."""
+    a, out = np.arange(8, dtype=np.float32), np.zeros(1, np.float32)
+    with checking() as session:
+        for _ in range(2):
+            CORRECT.function("last_block_of_module")((8,), (32,), (a, out))
+            assert out[0] == 28
+    record = session.launches[1]
+    assert record.total("global store") == 8 + 1
+    assert record.total("global load") == 8 + 8
+    assert record.total("global atomic") == 8
+
+
+def test_aligned_structs_move_whole() -> None:
+    """A struct aligned to its 16 bytes is loaded and stored by one access of a warp, 16 sectors."""
+    x, y = np.arange(128, dtype=np.float32), np.zeros(128, np.float32)
+    with checking() as session:
+        CORRECT.function("reverse_structs")((1,), (32,), (x, y))
+    np.testing.assert_array_equal(y.reshape(-1, 4), x.reshape(-1, 4)[:, ::-1])
+    moved = [(line.kind, line.size, line.requests, line.sectors) for line in session.launches[0].lines]
+    assert moved == [("global load", 16, 1, 16), ("global store", 16, 1, 16)]
+
+
 @ORDERS
 def test_hand_over_between_warps(order: str) -> None:
     """A flag in shared memory, set behind a block fence, orders producer and consumer warps."""

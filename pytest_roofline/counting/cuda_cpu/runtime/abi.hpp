@@ -55,8 +55,15 @@ enum ByteState : u8 {
     kHidden = 32,  // not the program's: guards of variables with constructors
 };
 
+// What an atomic in shared memory is made of: the piece of its event.
+constexpr u32 kSwaps = 1;   // compare and swap
+constexpr u32 kCounts = 2;  // adds one and needs no result
+constexpr u32 kSpins = 3;   // a loop
+constexpr u32 kSpinLoads = 4;
+
 constexpr int kNoRegion = -1;
 constexpr int kSharedRegion = -2;
+constexpr int kModuleRegion = -3;  // __device__ variables; offsets count from the start of the module
 
 struct Fault {
     u32 kind, count;
@@ -92,7 +99,8 @@ struct Span {
     u64 low, size;
 };
 
-constexpr u64 kHiddenSpan = 1ull << 63;  // added to the size of a hidden variable
+constexpr u64 kHiddenSpan = 1ull << 63;    // added to the size of a hidden variable
+constexpr u64 kConstantSpan = 1ull << 62;  // added to the size of a variable that a kernel may not write
 
 struct LaunchSpec {
     void (*entry)(void**);

@@ -83,7 +83,7 @@ RL_HOT bool touch_bytes(u8* state, const Place& place, u32 flags) {
     }
 }
 
-inline std::vector<Cell> shared_cells;
+inline std::vector<Cell> shared_cells, module_cells;
 
 // Starts the shadow afresh: a tag marks the cells in use; when the tags run out, all cells are cleared.
 inline void forget_accesses() {
@@ -92,17 +92,27 @@ inline void forget_accesses() {
     if (++launch_tag) return;
     launch_tag = 1;
     std::fill(shared_cells.begin(), shared_cells.end(), Cell{});
+    std::fill(module_cells.begin(), module_cells.end(), Cell{});
     for (Region& region : arena.regions)
         if (region.cells.bytes) std::memset(reinterpret_cast<void*>(region.cells.low), 0, region.cells.bytes);
 }
 
-// Constants and variables of the module itself.
+// Constants of the module itself, and what is next to its variables.
 inline void other_access(u64 address, u32 size, u32 flags, u64 pc) {
     const LaunchSpec& spec = *launch.spec;
     const u64 at = address - launch.module_base;
     const Span* end = spec.objects + spec.objects_count;
     const Span* next = std::upper_bound(spec.objects, end, at, [](u64 v, const Span& s) { return v < s.low; });
-    if (next != spec.objects && at - next[-1].low + size <= next[-1].size) return;
+    const u64 extent = next != spec.objects ? next[-1].size & ~kConstantSpan : 0;
+    if (next != spec.objects && at - next[-1].low + size <= extent) {
+        if (!(flags & kWrite)) return;
+        Place place;
+        place.pc = pc;
+        place.size = size;
+        place.offset = static_cast<i64>(at);
+        report(Kind::read_only, place, false, "write to a constant of the module");
+        return;
+    }
     const bool writable_data = std::any_of(launch.writable_segments.begin(), launch.writable_segments.end(),
                                            [&](const Span& s) { return address - s.low < s.size; });
     const bool data = std::any_of(launch.segments.begin(), launch.segments.end(),
@@ -139,7 +149,13 @@ RL_HOT bool locate(u64 address, u32 size, Target& target) {
         target = {kSharedRegion, address - shared.low, shared.state.data() + (address - shared.low), shared_cells.data()};
         return target.offset + size <= shared.length;
     }
-    if (address - arena.low >= arena.length) return false;
+    if (address - arena.low >= arena.length) {
+        if (address - module_memory.low >= module_memory.length) return false;
+        const u64 offset = address - module_memory.low;
+        target = {kModuleRegion, address - launch.module_base, &module_memory.state[offset],
+                  module_cells.data() - (module_memory.low - launch.module_base) / 4};
+        return *target.state & kValid && target.state[size - 1] & kValid;
+    }
     const u64 slot = (address - arena.low) >> arena.shift;
     const Region& region = arena.regions[slot];
     const u64 offset = address - region.base;

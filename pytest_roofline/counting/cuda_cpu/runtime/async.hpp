@@ -5,12 +5,14 @@
 
 namespace roofline {
 
-inline bool valid_copy(u64 destination, u64 source, u32 size, u64 pc) {
+inline bool valid_copy(u64 destination, u64 source, u32 size, u32 copied, u64 pc) {
     Place place;
     place.pc = pc;
     place.size = size;
     if (size != 4 && size != 8 && size != 16) {
         report(Kind::async_copy, place, true, "cp.async copies 4, 8 or 16 bytes, not %u", size);
+    } else if (copied > size) {
+        report(Kind::async_copy, place, true, "cp.async fills more zeros than the %u bytes that it writes", size);
     } else if (destination % size || source % size) {
         report(Kind::misaligned, place, true, "cp.async of %u bytes needs source and destination aligned to them", size);
     } else if (destination - shared.low >= shared.length) {
@@ -19,14 +21,15 @@ inline bool valid_copy(u64 destination, u64 source, u32 size, u64 pc) {
     return !launch.abort;
 }
 
-inline void start_copy(u64 destination, u64 source, u32 size, u32 copied, u64 return_address) {
+// Copies of different `variant` are different instructions.
+inline void start_copy(u64 destination, u64 source, u32 size, u32 copied, u64 return_address, u32 variant) {
     Thread& t = *current;
     const u64 pc = relative(return_address);
-    if (!valid_copy(destination, source, size, pc)) return;
+    if (!valid_copy(destination, source, size, copied, pc)) return;
     if (launch.flags) {
-        if (copied) access(source, copied, kRdOnly | kCopy, return_address, 0, false);
+        if (copied) access(source, copied, kRdOnly | kCopy, return_address, 2 * variant, false);
         // The destination is taken from now on: checked and counted as the store that it becomes.
-        access(destination, size, kWrite | kCopy, return_address, 1);
+        access(destination, size, kWrite | kCopy, return_address, 2 * variant + 1);
         u8* state = &shared.state[destination - shared.low];
         for (u32 i = 0; i < size; ++i) state[i] |= kInFlight;
     }
@@ -59,7 +62,12 @@ inline void complete_copies(u32 groups_left) {
 }  // namespace roofline
 
 RL_API void rl_copy_async(void* destination, const void* source, uint32_t size, uint32_t zeros) {
-    roofline::start_copy(reinterpret_cast<uint64_t>(destination), reinterpret_cast<uint64_t>(source), size, size - zeros, RL_CALLER);
+    roofline::start_copy(reinterpret_cast<uint64_t>(destination), reinterpret_cast<uint64_t>(source), size, size - zeros, RL_CALLER, 0);
+}
+
+// The same where the code branches over the number of zeros: each number has an instruction of its own.
+RL_API void rl_copy_async_by_zeros(void* destination, const void* source, uint32_t size, uint32_t zeros) {
+    roofline::start_copy(reinterpret_cast<uint64_t>(destination), reinterpret_cast<uint64_t>(source), size, size - zeros, RL_CALLER, zeros);
 }
 
 RL_API void rl_copy_commit() { ++roofline::current->commit_groups; }

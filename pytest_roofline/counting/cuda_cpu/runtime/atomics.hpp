@@ -3,6 +3,7 @@
 #pragma once
 
 #include "scheduler.hpp"
+#include "staleness.hpp"
 
 namespace roofline {
 
@@ -17,19 +18,25 @@ inline void poll(u64 pc) {
     wait();
 }
 
-inline void strong_access(u64 address, u32 size, u32 flags, u64 return_address) {
+inline void strong_access(u64 address, u32 size, u32 flags, u64 return_address, u32 piece = 0) {
     Thread* t = current;
     if (!t) return;
     const bool writes = flags & kWrite, reads = !writes || (flags & kAtomic);
     if (launch.flags & kCheckRaces) {
         const bool fenced = t->fence.set || !block_fences.empty();
         if (writes && fenced) flags |= kReleasing;
+        const bool on_chip = address - shared.low < shared.length;
+        if (!on_chip && (flags & kVolatile)) launch.uses_volatile = true;
         // Acquire first: what the access reads may order it after the last writer.
         synchronise(address, reads, false, false, false);
-        access(address, size, flags, return_address);
-        if (writes) synchronise(address, reads, true, address - shared.low < shared.length, flags & kBlockScope);
+        access(address, size, flags, return_address, piece);
+        if (!on_chip && launch.uses_volatile) {
+            if (reads) note_strong_read(*t, address, size, flags & kAtomic, relative(return_address));
+            if (writes) note_strong_write(*t, address, relative(return_address));
+        }
+        if (writes) synchronise(address, reads, true, on_chip, flags & kBlockScope);
     } else if (launch.flags) {
-        access(address, size, flags, return_address);
+        access(address, size, flags, return_address, piece);
     }
 }
 
@@ -43,10 +50,12 @@ RL_API void rl_poll() {
     if (roofline::current) roofline::poll(roofline::relative(RL_CALLER));
 }
 
-// The old value of an atomic read-modify-write on `size` bytes.
-RL_API uint64_t rl_atomic_begin(const void* p, uint32_t size, int block_scope) {
+// The old value of an atomic read-modify-write on `size` bytes. `kind`: 1 of block scope, 2 times what it is made of.
+RL_API uint64_t rl_atomic_begin(const void* p, uint32_t size, int kind) {
+    using namespace roofline;
     const uint64_t address = reinterpret_cast<uint64_t>(p);
-    roofline::strong_access(address, size, roofline::kWrite | roofline::kAtomic | (block_scope ? uint32_t{roofline::kBlockScope} : 0u), RL_CALLER);
+    const uint32_t scope = kind & 1 ? uint32_t{kBlockScope} : 0u;
+    strong_access(address, size, kWrite | kAtomic | scope, RL_CALLER, static_cast<uint32_t>(kind) >> 1);
     uint64_t value = 0;
     __builtin_memcpy(&value, p, size);
     return value;
@@ -58,4 +67,23 @@ RL_API void rl_atomic_end(void* p, uint32_t size, uint64_t value, int may_poll) 
     __builtin_memcpy(&old, p, size);
     __builtin_memcpy(p, &value, size);
     if (may_poll && old == value) roofline::poll(roofline::relative(RL_CALLER));
+}
+
+// The result of an atomic that counts up is used: called only where it is, because the compiler takes this for a pure
+// function. Which place that is, the thread's last such access to `p` tells.
+RL_API uint64_t rl_used(uint64_t result, const void* p) {
+    using namespace roofline;
+    if (current && (launch.flags & kCount)) {
+        const Log& log = current->log;
+        size_t address = log.addressed();
+        for (size_t i = log.size(); i-- > 0;) {
+            const Event event = log.events()[i];
+            if (space_of(event) == Space::block) continue;
+            --address;
+            if (piece_of(event) != kCounts || log.addresses()[address] != reinterpret_cast<uint64_t>(p)) continue;
+            used_results.insert(pc_of(event));
+            break;
+        }
+    }
+    return result;
 }

@@ -83,13 +83,15 @@ inline void serve(const Request& r, u32 first, u32 count, bool atomic, Wavefront
     result.degree = std::max(result.degree, degree);
 }
 
-// Two parts of a wide request go together if lanes i and i^1, or all i and i^2, want the same address.
+// Two parts of a wide request go together if lanes i and i^1, or all i and i^2, want the same address. Of 16 bytes, a lane
+// that takes no part is no match for one that does.
 inline bool pairs(const Request& r, u32 first, u32 count) {
     for (u32 step = 1; step <= 2; ++step) {
         bool all = true;
         for (u32 l = first; l < first + count && all; ++l) {
             const u32 other = l ^ step;
-            if ((r.mask >> l & 1) && (r.mask >> other & 1)) all = r.address[l] == r.address[other];
+            const bool here = r.mask >> l & 1, there = r.mask >> other & 1;
+            all = here && there ? r.address[l] == r.address[other] : here == there || r.size <= 8;
         }
         if (all) return true;
     }
@@ -98,12 +100,12 @@ inline bool pairs(const Request& r, u32 first, u32 count) {
 
 // 32 lanes of up to 4 bytes go at once, 8 bytes by half warps, 16 bytes by quarters. Halves (of 8-byte requests) and
 // quarters (of each half, 16 bytes) join when the lanes pair up: a broadcast of 16 bytes takes two wavefronts.
-inline Wavefronts wavefronts(const Request& r, bool atomic) {
+inline Wavefronts wavefronts(const Request& r) {
     Wavefronts result;
-    if (!atomic && conflict_free(r)) {
+    if (conflict_free(r)) {
         result = {1, 1, 1};
-    } else if (r.size <= 4 || atomic) {
-        serve(r, 0, 32, atomic, result);
+    } else if (r.size <= 4) {
+        serve(r, 0, 32, false, result);
     } else if (r.size <= 8) {
         if (pairs(r, 0, 32)) {
             serve(r, 0, 32, false, result);
@@ -124,6 +126,56 @@ inline Wavefronts wavefronts(const Request& r, bool atomic) {
     return result;
 }
 
+// Atomics: 8 bytes by half warps; lanes on one word follow each other, but those that only count up are added first; a
+// compare and swap sends two operands.
+inline Wavefronts atomic_wavefronts(const Request& r, u32 how) {
+    Wavefronts result;
+    if (r.size <= 4) {
+        serve(r, 0, 32, how != kCounts, result);
+    } else {
+        serve(r, 0, 16, true, result);
+        serve(r, 16, 16, true, result);
+    }
+    if (how == kSwaps) result.total *= 2;
+    return result;
+}
+
+// Neither floats nor 64-bit numbers are added in shared memory: a loop loads, adds and swaps where nothing has changed
+// meanwhile. In each round every bank serves the first lane that is left (of each half warp, if there are two), and an
+// address one lane.
+struct Spin {
+    u32 rounds = 0, swaps = 0, loads = 0;  // the latter two: wavefronts
+};
+
+inline void serve_first(Request& r, u32 first, u32 count, u64* served, u32& n) {
+    const u32 shift = r.size > 4 ? 3 : 2;
+    u32 busy = 0;
+    for (u32 l = first; l < first + count; ++l) {
+        const u32 bank = 1u << (r.address[l] >> shift & (r.size > 4 ? 15 : 31));
+        if (!(r.mask >> l & 1) || busy & bank) continue;
+        busy |= bank;
+        if (std::find(served, served + n, r.address[l]) != served + n) continue;
+        served[n++] = r.address[l];
+        r.mask &= ~(1u << l);
+    }
+}
+
+inline Spin spin(Request r) {
+    Spin result;
+    const u32 together = r.size > 4 ? 16 : 32;
+    while (r.mask) {
+        u64 served[32];
+        u32 n = 0;
+        result.rounds += 1;
+        result.loads += wavefronts(r).total;
+        for (u32 first = 0; first < 32; first += together) {
+            result.swaps += r.mask >> first & (together == 32 ? ~0u : 0xFFFFu) ? 2 : 0;
+            serve_first(r, first, together, served, n);
+        }
+    }
+    return result;
+}
+
 // ldmatrix: the rows of one matrix, which eight lanes name, go together; matrices do not join.
 inline Wavefronts matrix_wavefronts(const Request& r) {
     Wavefronts result;
@@ -131,18 +183,15 @@ inline Wavefronts matrix_wavefronts(const Request& r) {
     return result;
 }
 
-// The sectors that a GPU counts for a cp.async: of 4 and 8 bytes those of any load; of 16 bytes, which bypass L1, eight
-// lanes at a time those of the source or of the destination, whichever are more (fitted to an H200, benchmarks/).
+// The sectors that a GPU counts for a cp.async: of 4 and 8 bytes those of any load; of 16 bytes, which bypass L1, one for
+// every sector of shared memory that is written from every line of 128 bytes that is read.
 inline u32 copy_sectors(const Request& source, const Request& destination) {
     if (destination.size < 16) return sectors(source);
-    u32 total = 0;
-    for (u32 first = 0; first < 32; first += 8) {
-        Request from = source, to = destination;
-        from.mask &= 0xFFu << first;
-        to.mask &= 0xFFu << first;
-        if (from.mask) total += std::max(sectors(from), sectors(to));
-    }
-    return total;
+    u64 moves[32];
+    u32 count = 0;
+    for (u32 l = 0; l < 32; ++l)
+        if (source.mask >> l & 1) moves[count++] = (source.address[l] >> 7) << 20 | (destination.address[l] >> 5 & 0xFFFFF);
+    return unique(moves, count);
 }
 
 struct Contention {

@@ -1,6 +1,8 @@
 // Counts per source location: the traces of a warp's lanes become requests of the warp.
 #pragma once
 
+#include <unordered_set>
+
 #include "access.hpp"
 #include "banks.hpp"
 #include "flow.hpp"
@@ -9,6 +11,7 @@
 namespace roofline {
 
 inline Flow flow;
+inline std::unordered_set<u64> used_results;  // places of atomics that count up and whose result is needed
 inline std::vector<LineCount> line_counts;  // by node of the flow
 
 inline LineCount& line_count(u32 node) {
@@ -31,18 +34,55 @@ inline void note_wide(u32 node, const Wide& wide) {
 
 inline Merger merger(note_wide);
 
-// The source side of a cp.async waits for its destination.
-inline Request copy_source;
-inline u32 copy_node = 0;
+// The source sides of cp.async instructions that wait for their destinations; lanes that only write zeros have none.
+struct CopySource {
+    u32 node;
+    Event copy;  // of the source: that of the destination is its successor
+    Request request;
+};
 
-inline void count_copy(const Request& destination) {
-    if (!copy_source.mask) return;  // it only writes zeros
-    line_count(copy_node).sectors += copy_sectors(copy_source, destination);
-    copy_source.mask = 0;
+inline std::vector<CopySource> copy_sources;
+
+inline Event copy_of(Event event) { return make_event(pc_of(event), piece_of(event) & ~1u, Space::copy_load, 0); }
+
+inline void count_copy(u32 node, const Request& destination) {
+    const Event copy = copy_of(flow.event(node));
+    Request source;
+    u32 first = 0;
+    for (const CopySource& part : copy_sources) {  // of several parts when lanes copy different numbers of bytes
+        if (part.copy != copy) continue;
+        first = part.node;
+        source.mask |= part.request.mask;
+        source.size = std::max(source.size, part.request.size);
+        for (u32 l = 0; l < 32; ++l)
+            if (part.request.mask >> l & 1) source.address[l] = part.request.address[l];
+    }
+    if (source.mask) line_count(first).sectors += copy_sectors(source, destination);
+    std::erase_if(copy_sources, [&](const CopySource& part) { return part.copy == copy; });
 }
 
-inline Wavefronts shared_wavefronts(Space space, const Request& r) {
-    return space == Space::matrix_load ? matrix_wavefronts(r) : wavefronts(r, space == Space::shared_atomic);
+inline void count_spin(u32 node, const Request& r) {
+    const Spin found = spin(r);
+    LineCount& c = line_count(node);
+    c.requests += found.rounds - 1;
+    c.wavefronts += found.swaps;
+    c.max_degree = std::max<u64>(c.max_degree, found.rounds);
+    note_wide(node, {found.rounds, found.swaps});
+    const u32 loads = flow.node(make_event(pc_of(flow.event(node)), kSpinLoads, Space::shared_load, r.size));
+    line_count(loads).requests += found.rounds;
+    line_count(loads).wavefronts += found.loads;
+    note_wide(loads, {found.rounds, found.loads});
+}
+
+inline Wavefronts shared_wavefronts(Event event, const Request& r) {
+    switch (space_of(event)) {
+        case Space::matrix_load: return matrix_wavefronts(r);
+        case Space::shared_atomic: {
+            const u32 how = piece_of(event);
+            return atomic_wavefronts(r, how == kCounts && used_results.count(pc_of(event)) ? 0 : how);
+        }
+        default: return wavefronts(r);
+    }
 }
 
 inline void count_request(u32 node, const Request& r) {
@@ -54,10 +94,9 @@ inline void count_request(u32 node, const Request& r) {
         case Space::block: return;
         case Space::copy_load:
             c.ideal_sectors += ideal_sectors(r);
-            copy_source = r;
-            copy_node = node;
+            copy_sources.push_back({node, copy_of(flow.event(node)), r});
             return;
-        case Space::copy_store: count_copy(r); break;
+        case Space::copy_store: count_copy(node, r); break;
         case Space::global_load:
         case Space::global_store:
             c.sectors += sectors(r);
@@ -70,9 +109,14 @@ inline void count_request(u32 node, const Request& r) {
             c.max_degree = std::max<u64>(c.max_degree, here.degree);
             return;
         }
+        case Space::shared_atomic:
+            if (piece_of(flow.event(node)) != kSpins) break;
+            merger.barrier();
+            count_spin(node, r);
+            return;
         default: break;
     }
-    const Wavefronts w = shared_wavefronts(space, r);
+    const Wavefronts w = shared_wavefronts(flow.event(node), r);
     c.wavefronts += w.total;
     c.ideal_wavefronts += w.groups;
     c.max_degree = std::max<u64>(c.max_degree, w.degree);
@@ -151,6 +195,7 @@ inline void count_warp(u32 warp) {
         count_diverged(lanes, size);
     }
     merger.barrier();
+    copy_sources.clear();
     for (u32 l = 0; l < size; ++l) lanes[l].log.clear();
 }
 

@@ -3,7 +3,8 @@
 // Hardware runs one side of a branch after the other and joins the lanes where the sides meet; lanes that left a loop
 // wait for those still in it. Ranking the nodes of the flow graph so that loops are contiguous and edges ascend, except
 // back to a loop's header, gives the same order: the lanes of the lowest rank go first, and a lane about to take a back
-// edge waits behind everything in the loop.
+// edge waits behind everything in the loop. Who leaves a loop from its middle to return from the kernel meets nobody any
+// more, and so goes at once.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +27,7 @@ class Flow {
             next_.emplace_back();
             rank_.push_back(0);
             loop_end_.push_back(0);
+            leaving_.push_back(false);
             stale_ = true;
         }
         line = {event, it->second};
@@ -42,8 +44,9 @@ class Flow {
     // Where a lane stands that goes from `previous` to `next`; lanes with the smallest value execute, equal ones together.
     u64 position(u32 previous, u32 next) const {
         const u32 rank = rank_[next];
-        if (previous == kNone || rank > rank_[previous]) return static_cast<u64>(rank) << 33;
-        return static_cast<u64>(loop_end_[next]) << 33 | 1ull << 32 | static_cast<u32>(~rank);
+        const u64 turn = leaving_[next] ? 0 : 1ull << 62;
+        if (previous == kNone || rank > rank_[previous]) return turn | static_cast<u64>(rank) << 33;
+        return turn | static_cast<u64>(loop_end_[next]) << 33 | 1ull << 32 | static_cast<u32>(~rank);
     }
 
     Event event(u32 node) const { return events_[node]; }
@@ -55,6 +58,7 @@ class Flow {
         next_.clear();
         rank_.clear();
         loop_end_.clear();
+        leaving_.clear();
         cache_.assign(kCache, CacheLine{});
     }
 
@@ -66,11 +70,12 @@ class Flow {
         level_.assign(all.size(), 0);
         ranks_ = 1;
         ranked_.assign(all.size(), false);
+        leaving_.assign(all.size(), false);
         rank_nodes(all, 1);
     }
 
   private:
-    static constexpr size_t kCache = 1 << 12;
+    static constexpr size_t kCache = 1 << 12, kLongestExit = 64;
     struct CacheLine {
         Event event = ~0ull;
         u32 node = 0;
@@ -86,6 +91,7 @@ class Flow {
             rank_[header] = ranks_++;
             ranked_[header] = true;
             if (part.size() > 1) {
+                find_leaving(part, header);
                 part.erase(std::find(part.begin(), part.end(), header));
                 level_[header] = 0;
                 rank_nodes(part, level + 1);
@@ -93,6 +99,36 @@ class Flow {
             }
             loop_end_[header] = ranks_ - 1;
         }
+    }
+
+    // The ways out of a loop's middle (not where it decides on another round) that end the kernel.
+    void find_leaving(const std::vector<u32>& loop, u32 header) {
+        const auto inside = [&](u32 node) { return std::find(loop.begin(), loop.end(), node) != loop.end(); };
+        for (u32 from : loop) {
+            const std::vector<u32>& next = next_[from];
+            if (from == header || std::find(next.begin(), next.end(), header) != next.end()) continue;
+            for (u32 to : next)
+                if (!inside(to)) mark_leaving(to, inside);
+        }
+    }
+
+    template <class Inside>
+    void mark_leaving(u32 first, Inside inside) {
+        std::vector<u32> region{first};
+        const auto known = [&](u32 node) { return std::find(region.begin(), region.end(), node) != region.end(); };
+        for (size_t i = 0; i < region.size(); ++i) {
+            for (u32 to : next_[region[i]]) {
+                if (inside(to) || region.size() > kLongestExit) return;
+                if (!known(to)) region.push_back(to);
+            }
+        }
+        // The last block may be everybody's: nothing happens there.
+        const auto last = [&](u32 node) { return next_[node].empty() && space_of(events_[node]) == Space::block; };
+        for (u32 from = 0; from < next_.size(); ++from)
+            for (u32 to : next_[from])
+                if (to != first && known(to) && !known(from) && !last(to)) return;
+        for (u32 node : region)
+            if (!last(node)) leaving_[node] = true;
     }
 
     // The node through which control enters a loop: one that an already ranked node leads to, else the first one seen.
@@ -158,7 +194,7 @@ class Flow {
     std::vector<Event> events_;
     std::vector<std::vector<u32>> next_;
     std::vector<u32> rank_, loop_end_, level_;
-    std::vector<bool> ranked_;
+    std::vector<bool> ranked_, leaving_;
     std::vector<CacheLine> cache_ = std::vector<CacheLine>(kCache);
     u32 ranks_ = 1;
     bool stale_ = false;

@@ -27,6 +27,7 @@ inline Event make_event(u64 pc, u32 piece, Space space, u32 size) {
     return pc << 32 | static_cast<u64>(piece & 0xFFFF) << 16 | static_cast<u64>(space) << 8 | (size & 0xFF);
 }
 inline u64 pc_of(Event e) { return e >> 32; }
+inline u32 piece_of(Event e) { return static_cast<u32>(e >> 16 & 0xFFFF); }
 inline Space space_of(Event e) { return static_cast<Space>(e >> 8 & 0xFF); }
 inline u32 size_of(Event e) { return static_cast<u32>(e & 0xFF); }
 
@@ -66,6 +67,7 @@ class Log {
         addresses_.clear();
     }
     size_t size() const { return events_.size(); }
+    size_t addressed() const { return addresses_.size(); }
     const Event* events() const { return events_.data(); }
     const u64* addresses() const { return addresses_.data(); }
 

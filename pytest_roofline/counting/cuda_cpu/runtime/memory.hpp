@@ -30,7 +30,8 @@ struct Arena {
 
     bool reserve() {
         if (low) return true;
-        for (shift = 38; shift >= 33; --shift) {  // 256 GiB a slot; less where the address space is limited
+        // 256 GiB a slot, so that no 32-bit index leaves it; less where the address space is limited, as in an emulator.
+        for (shift = 38; shift >= 26; --shift) {
             length = static_cast<u64>(kSlots) << shift;
             void* base = mmap(nullptr, length + (1ull << shift), PROT_NONE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -57,6 +58,14 @@ struct Shared {
 };
 
 inline Shared shared;
+
+// The __device__ variables of the module, all initialised.
+struct ModuleMemory {
+    u64 low = 0, length = 0;
+    std::vector<u8> state;
+};
+
+inline ModuleMemory module_memory;
 
 inline u64 round_up(u64 value, u64 unit) { return (value + unit - 1) / unit * unit; }
 
@@ -99,6 +108,7 @@ inline u64 open_region(u32 slot, u64 size, u32 residue) {
     if (slot >= kSlots || !arena.reserve()) return 0;
     Region& region = arena.regions[slot];
     const u64 extent = round_up(residue + size, 256), pages = round_up(extent ? extent : 256, kPage);
+    if (pages > 1ull << (arena.shift - 1)) return 0;
     const u64 middle = arena.low + (static_cast<u64>(slot) << arena.shift) + (1ull << (arena.shift - 1));
     if (region.data.bytes != pages) {
         if (region.data.bytes) {

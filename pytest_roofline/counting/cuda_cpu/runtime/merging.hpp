@@ -86,7 +86,7 @@ class Merger {
             Request r = run.first;
             r.size = width;
             for (u32 l = 0; l < 32; ++l) r.address[l] += done * size;
-            wide.wavefronts += wavefronts(r, false).total;
+            wide.wavefronts += wavefronts(r).total;
             done += width / size;
         }
         run.length = 0;

@@ -35,6 +35,29 @@ int inspect(dl_phdr_info* info, size_t, void* data) {
     return 1;
 }
 
+// The __device__ variables: from the first to the last of them, which nothing else of the module has to fear, because
+// only their bytes are valid.
+void find_module_memory(const LaunchSpec& spec) {
+    module_memory = {};
+    u64 low = ~0ull, high = 0;
+    for (u64 i = 0; i < spec.objects_count; ++i) {
+        const Span& s = spec.objects[i];
+        if (s.size & kConstantSpan) continue;
+        low = std::min(low, s.low);
+        high = std::max(high, s.low + s.size);
+    }
+    if (low >= high) return;
+    low &= ~15ull;
+    module_memory.low = launch.module_base + low;
+    module_memory.length = high - low;
+    module_memory.state.assign(module_memory.length + 16, 0);
+    for (u64 i = 0; i < spec.objects_count; ++i) {
+        const Span& s = spec.objects[i];
+        if (!(s.size & kConstantSpan)) std::memset(&module_memory.state[s.low - low], kValid | kInitialised, s.size);
+    }
+    module_cells.assign(module_memory.length / 4 + 4, Cell{});
+}
+
 void find_module(const LaunchSpec& spec) {
     launch.segments.clear();
     launch.writable_segments.clear();
@@ -51,6 +74,7 @@ void find_module(const LaunchSpec& spec) {
         }
     }
     if (shared_cells.size() < shared.length / 4 + 2) shared_cells.resize(shared.length / 4 + 2);
+    find_module_memory(spec);
 }
 
 bool open_shadow(const LaunchSpec& spec) {
@@ -95,6 +119,8 @@ void run(const LaunchSpec& spec) {
     launch.warps = (launch.threads + kWarp - 1) / kWarp;
     launch.blocks = static_cast<u64>(spec.grid[0]) * spec.grid[1] * spec.grid[2];
     flow.clear();
+    used_results.clear();
+    forget_strong_writes();
     line_counts.clear();
     forget_sync(false);
     reset_stacks();
@@ -103,6 +129,7 @@ void run(const LaunchSpec& spec) {
         t.log.clear();
         t.copies.clear();
         t.acquired.clear();
+        t.seen.clear();
         t.fence.acquired.clear();
         t.fence.set = false;
     }
@@ -184,7 +211,10 @@ RL_API Dim rl_block_extent() { return {launch.spec->block[0], launch.spec->block
 RL_API Dim rl_grid_extent() { return {launch.spec->grid[0], launch.spec->grid[1], launch.spec->grid[2]}; }
 RL_API uint32_t rl_lane() { return current->lane; }
 RL_API int rl_is_shared(const void* p) { return reinterpret_cast<uint64_t>(p) - shared.low < shared.length; }
-RL_API int rl_is_global(const void* p) { return arena.find(reinterpret_cast<uint64_t>(p)) != nullptr; }
+RL_API int rl_is_global(const void* p) {
+    const uint64_t address = reinterpret_cast<uint64_t>(p);
+    return arena.find(address) || address - module_memory.low < module_memory.length;
+}
 // One matrix operation of a warp, by the pipeline that does it.
 RL_API void rl_count_tensor(const char* pipeline, uint64_t flops, int line, const char* file) {
     if (!(launch.flags & kCount)) return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "collectives.hpp"
+#include "staleness.hpp"
 
 namespace roofline {
 
@@ -118,6 +119,10 @@ inline void forget_order() {
         std::memset(warps[w].clocks, 0, sizeof warps[w].clocks);
         warps[w].ordered = false;
     }
+    if (launch.uses_volatile) {
+        seen_by_block.clear();
+        for (u32 i = 0; i < launch.threads; ++i) threads[i].seen.clear();
+    }
     if (!launch.fenced) return;
     launch.block_acquired.clear();
     block_fences.clear();
@@ -167,6 +172,7 @@ inline void open_barrier() {
         t.status = Status::ready;
     }
     join_block();
+    join_seen();
     launch.epoch = static_cast<u16>(launch.epoch + 1);
     if (launch.epoch == 0) forget_accesses();  // epochs start again: what they stood for is long ordered
     ++launch.totals.barriers;

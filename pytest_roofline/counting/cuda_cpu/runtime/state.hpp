@@ -77,6 +77,11 @@ struct Fence {
 
 struct Stack;
 
+struct StrongWrite {  // a volatile or atomic store (staleness.hpp)
+    u64 stamp, number;  // number: counts those of all launches
+    u32 pc;
+};
+
 struct Thread {
     void* context = nullptr;
     Stack* stack = nullptr;
@@ -100,6 +105,7 @@ struct Thread {
     std::vector<AsyncCopy> copies;
     Fence fence;
     std::vector<Acquired> acquired;
+    std::vector<StrongWrite> seen;  // staleness.hpp
 };
 
 struct Pending {
@@ -126,7 +132,8 @@ struct Launch {
     std::vector<Span> segments, writable_segments;
     std::vector<Acquired> block_acquired;
     bool abort = false;
-    bool fenced = false;  // some thread of the launch has fenced or acquired
+    bool fenced = false;         // some thread of the launch has fenced or acquired
+    bool uses_volatile = false;  // some thread has made a volatile access to global memory
     std::vector<Fault> faults;
     std::unordered_map<u64, u32> fault_index;
     Totals totals{};

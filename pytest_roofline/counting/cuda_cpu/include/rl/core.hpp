@@ -24,7 +24,10 @@
 #define __global__ __attribute__((flatten, noinline)) inline
 #define __device__
 #define __host__
-#define __constant__
+// In sections of its own, by which elf.py tells it from __device__; one for each, because const and others do not mix.
+#define __constant__ RL_CONSTANT_SECTION(__COUNTER__)
+#define RL_CONSTANT_SECTION(N) RL_CONSTANT_SECTION_NAMED(N)
+#define RL_CONSTANT_SECTION_NAMED(N) __attribute__((section(".rl_constant." #N)))
 #define __managed__
 #define __shared__ thread_local  // static at block scope, and `extern __shared__` declares an array all the same
 #define __launch_bounds__(...)
@@ -84,10 +87,12 @@ void rl_lanes(void* data, void (*function)(void* const*, uint32_t), int line, co
 uint32_t rl_active_mask(int line, const char* file);
 void rl_fence(int device);
 void rl_poll();
-uint64_t rl_atomic_begin(const void* p, uint32_t size, int block_scope);
+uint64_t rl_atomic_begin(const void* p, uint32_t size, int kind);
+uint64_t rl_used(uint64_t result, const void* p) __attribute__((const));
 void rl_atomic_end(void* p, uint32_t size, uint64_t value, int may_poll);
 void rl_access(const void* p, uint32_t size, int kind, uint64_t pc, uint32_t piece);
 void rl_copy_async(void* destination, const void* source, uint32_t size, uint32_t zeros);
+void rl_copy_async_by_zeros(void* destination, const void* source, uint32_t size, uint32_t zeros);
 void rl_copy_commit();
 void rl_copy_wait(uint32_t groups_left);
 int rl_is_shared(const void* p) __attribute__((const));
