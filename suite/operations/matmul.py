@@ -197,7 +197,7 @@ OPERATION = Operation(
             "tuned",
             "kernels_cuda.matmul:tuned",
             ("f32",),
-            tile=(32, 32, 64),
+            tile=(16, 32, 64),
             model=fragment_loads(64, 64, 128, 128),
             best=True,
         ),
