@@ -17,7 +17,7 @@ from pytest_roofline.runs import RunFileError, read
 from pytest_roofline.runs.accepting import baselines_of
 from pytest_roofline.verdict import FIRM
 
-app = typer.Typer(help="Accepted results: list, show, verify, promote, prune.", no_args_is_help=True)
+app = typer.Typer(help="Accepted results, and accepting a run.", no_args_is_help=True)
 
 Folder = Annotated[Path, typer.Option("--baselines", help="folder of the baselines")]
 DEFAULT_FOLDER = Path("baselines")
@@ -147,9 +147,9 @@ def _content(baseline: Baseline) -> Iterable[Line]:
         yield line(f"  campaign {name}: {environment.device}, driver {environment.driver}, CUDA {environment.cuda}")
     for case, runs in sorted(baseline.measured.items()):
         seconds = sorted(run.summary.seconds for run in runs.values())
-        spread = 100 * (seconds[-1] / seconds[0] - 1)
+        spread = f"{len(runs)} campaigns within {100 * (seconds[-1] / seconds[0] - 1):.1f} %"
         middle = units.time(seconds[len(seconds) // 2])
-        yield line(f"  {case}: {middle}, {len(runs)} campaigns within {spread:.1f} %")
+        yield line(f"  {case}: {middle}, {spread if len(runs) > 1 else '1 campaign'}")
     for case, figures in sorted(baseline.published.items()):
         for figure in figures:
             yield line(f"  {case}: published {figure.value:g} {figure.unit} on {figure.device} [{figure.source}]")

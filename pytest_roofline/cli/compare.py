@@ -38,7 +38,10 @@ def compare(
     limit: Annotated[int, typer.Option(help="largest size of Markdown in bytes")] = markdown.SUMMARY_LIMIT,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="list every case")] = False,
 ) -> None:
-    """Compare AFTER with BEFORE, case by case, by the rule of the plugin. Ends with 1 if any verdict fails."""
+    """Compare two results case by case.
+
+    AFTER gets the verdicts that BEFORE as its baseline gives. Ends with 1 if any fails, with 5 if nothing was compared.
+    """
     found = against(sources.newer(after), sources.stored(before)).only(only)
     if form is Format.MARKDOWN:
         title = f"{after.name} against {before.name}"

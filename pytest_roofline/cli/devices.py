@@ -44,7 +44,10 @@ def identify_devices() -> None:
 def ceilings(
     measure: Annotated[bool, typer.Option("--measure", help="measure this GPU now and store what it reaches")] = False,
 ) -> None:
-    """Print the measured ceilings of this machine's cache. Ends with 1 if there are none."""
+    """Print what this GPU was measured to reach.
+
+    Ends with 1 if that is stored for none.
+    """
     if measure:
         _measure()
     paths = sorted((cache.folder() / "ceilings").glob("*.json"))

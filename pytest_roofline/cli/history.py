@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pytest_roofline.cli import FAILED, OK, console, sources
+from pytest_roofline.cli import FAILED, OK, UNUSABLE, console, sources
 from pytest_roofline.history import HistoryError, bisect, changes, plot, queries
 from pytest_roofline.history.queries import SECONDS, Point, RunLine
 from pytest_roofline.history.store import Store
@@ -16,7 +16,7 @@ from pytest_roofline.reports import units
 from pytest_roofline.reports.styled import BAD, FAINT, GOOD, Line, Segment, line
 from pytest_roofline.runs.figures import NAMES
 
-app = typer.Typer(help="The history of runs: a folder, or any file system that fsspec reaches.", no_args_is_help=True)
+app = typer.Typer(help="Runs over time: plots, change points, bisection.", no_args_is_help=True)
 
 Where = Annotated[
     str,
@@ -32,10 +32,17 @@ def ingest(
     files: Annotated[list[Path], typer.Argument(help="run files, pytest-benchmark's files, or folders of them")],
     store: Where = DEFAULT_STORE,
 ) -> None:
-    """Add runs. A run that is there already stays as it is, so this may be repeated, and several may do it at once."""
+    """Add runs; may be repeated, and several may do it at once: a run that is there already stays as it is.
+
+    Files that are no runs are named at the end, and end with 4; the others are added all the same.
+    """
     paths = sources.run_files(files)
-    added, there = Store(store).add(_texts(paths))
-    console.show([f"added {len(added)} runs, {len(there)} were there already"])
+    found = Store(store).add(_texts(paths))
+    console.show([f"added {len(found.added)} runs, {len(found.there)} were there already"])
+    for problem in found.refused:
+        console.complain(problem)
+    if found.refused:
+        raise typer.Exit(UNUSABLE)
 
 
 @app.command("list")

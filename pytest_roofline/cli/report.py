@@ -43,7 +43,7 @@ def report(
     limit: Annotated[int, typer.Option(help="largest size of Markdown in bytes")] = markdown.SUMMARY_LIMIT,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="text: list every case")] = False,
 ) -> None:
-    """Report a run as one HTML page, as Markdown for a pull request, or as text."""
+    """Report a run as an HTML page, Markdown or text."""
     found, form = read(run), form or _by_ending(output)
     if form is Format.MARKDOWN:
         console.deliver(_markdown(found, limit, title), output)
@@ -60,7 +60,10 @@ def export_table(
     form: Annotated[Table | None, typer.Option("--format", help="default: by the ending of OUTPUT, else csv")] = None,
     output: Output = None,
 ) -> None:
-    """Write a run as a flat table, a row per case; times in seconds."""
+    """Write a run as a table, CSV or JSON.
+
+    A row per case; times are in seconds.
+    """
     found = read(run)
     if form is None:
         form = Table.JSON if output is not None and output.suffix == ".json" else Table.CSV

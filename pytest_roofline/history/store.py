@@ -12,7 +12,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,15 @@ class Contents:
         return {*self.loose, *(run for pack in self.packs for run in pack.runs)}
 
 
+@dataclass
+class Ingested:
+    """What became of run files: names of runs that were added or were there already, and why others were refused."""
+
+    added: list[str] = field(default_factory=list)
+    there: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+
 class Store:
     """A history of runs. Raises :class:`HistoryError` without DuckDB, or for a place that cannot be opened."""
 
@@ -64,34 +73,38 @@ class Store:
         self._duckdb = require("duckdb")
 
     def contents(self) -> Contents:
-        """What the store holds now."""
-        loose = {_stem(name): name for name in self.place.names("runs") if name.endswith(".parquet")}
-        packs = []
-        for name in self.place.names("packs"):
-            if name.endswith(".json"):
-                listed = json.loads(self.place.read(name))
-                packs.append(Pack(f"packs/{_stem(name)}.parquet", frozenset(listed["runs"])))
-        return Contents(loose, tuple(packs))
+        """What the store holds now. Raises :class:`HistoryError` for a list of a pack that is none."""
+        for _ in range(_ATTEMPTS):
+            # Single files first: what is packed away after that is found in its pack.
+            loose = {_stem(name): name for name in self.place.names("runs") if name.endswith(".parquet")}
+            lists = [name for name in self.place.names("packs") if name.endswith(".json")]
+            try:
+                packs = [Pack(f"packs/{_stem(name)}.parquet", self._listed(name)) for name in lists]
+            except FileNotFoundError:
+                continue  # merged into another pack meanwhile
+            return Contents(loose, tuple(packs))
+        raise HistoryError(f"packs of {self.place} vanish while they are read")
 
-    def add(self, files: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:
-        """Ingest run files, given as (name, text). Returns the runs that were added and those that were there already.
-
-        Raises :class:`HistoryError` for a file that is no run; those before it are stored.
-        """
+    def add(self, files: Iterable[tuple[str, str]]) -> Ingested:
+        """Ingest run files, given as (name, text). A file that is no run is refused, and the others are stored."""
         known = self.contents().runs
-        added, there = [], []
+        found = Ingested()
         for name, text in files:
-            run, found = rows(text, name)
-            _verify_name(run, name)
-            if run in known:
-                there.append(run)
+            try:
+                run, of_run = rows(text, name)
+                _verify_name(run, name)
+            except HistoryError as error:
+                found.refused.append(str(error))
                 continue
-            self._write_run(run, found)
+            if run in known:
+                found.there.append(run)
+                continue
+            self._write_run(run, of_run)
             known.add(run)
-            added.append(run)
-        if added:
+            found.added.append(run)
+        if found.added:
             self.pack()
-        return added, there
+        return found
 
     def pack(self, *, all_loose: bool = False) -> list[str]:
         """Write single files into packs where there are many, and small packs into larger ones; returns what was
@@ -120,15 +133,26 @@ class Store:
         return connection
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a query over ``history``; once more where a file was packed away in between."""
-        for attempt in range(_ATTEMPTS):
+        """The rows of a query over ``history``; once more where a file was packed away in between.
+
+        Raises :class:`HistoryError` for an empty store and for files that cannot be read.
+        """
+        for attempt in range(1, _ATTEMPTS + 1):
             try:
                 found: list[tuple[Any, ...]] = self.connect().execute(sql, list(parameters)).fetchall()
                 return found
-            except (self._duckdb.IOException, FileNotFoundError) as error:
-                if attempt == _ATTEMPTS - 1:
+            except (self._duckdb.Error, FileNotFoundError) as error:
+                gone = isinstance(error, self._duckdb.IOException | FileNotFoundError)
+                if not gone or attempt == _ATTEMPTS:
                     raise HistoryError(f"the history in {self.place} cannot be read: {error}") from error
         raise AssertionError("unreachable")
+
+    def _listed(self, name: str) -> frozenset[str]:
+        try:
+            return frozenset(map(str, json.loads(self.place.read(name))["runs"]))
+        except (ValueError, KeyError, TypeError) as error:
+            problem = f"{name} in {self.place} is no list of runs ({type(error).__name__})"
+            raise HistoryError(f"{problem}: remove it with its pack and ingest those runs again") from error
 
     def _select(self, contents: Contents) -> str:
         """One statement over all files in which every run occurs once."""
@@ -186,7 +210,10 @@ class Store:
         """The result of a query as a file of the store."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "rows.parquet"
-            self._connection().execute(f"COPY ({sql}) TO {_text(str(path))} (FORMAT parquet, COMPRESSION zstd)")
+            try:
+                self._connection().execute(f"COPY ({sql}) TO {_text(str(path))} (FORMAT parquet, COMPRESSION zstd)")
+            except self._duckdb.Error as error:
+                raise HistoryError(f"{name} cannot be written into {self.place}: {error}") from error
             self.place.put(name, path)
 
     def _connection(self) -> Any:

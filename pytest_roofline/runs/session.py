@@ -77,8 +77,12 @@ class RunKeeper:
         return self._run((*cases, *self._failed.values()), provenance.now())
 
     def save(self) -> Path | None:
-        """Write the run file and drop the journal; ``None`` if nobody asked. Raises ``OSError``."""
-        if self.path is None:
+        """Write the run file and drop the journal; ``None`` if nobody asked, or no case got as far as a result.
+
+        Raises ``OSError``.
+        """
+        counted = "gate" in vars(self.state) and self.state.gate.rows
+        if self.path is None or not (self.state.rows or counted or self._failed):
             return None
         path = files.save(self.record(), self.path)
         if self._journal is not None:

@@ -40,6 +40,10 @@ def test_ingesting_is_idempotent(command, files, tmp_path):
     store = ("--store", tmp_path / "store")
     assert command("history", "ingest", files, *store).out == "added 40 runs, 0 were there already\n"
     assert command("history", "ingest", files / "0.json", *store).out == "added 0 runs, 1 were there already\n"
+    (files / "notes.json").write_text("{}")
+    ended = command("history", "ingest", files, *store)
+    assert (ended.code, ended.out) == (4, "added 0 runs, 40 were there already\n")
+    assert "notes.json is no run file" in ended.err
     ended = command("history", "ingest", tmp_path / "nothing", *store)
     assert (ended.code, "there is no " in ended.err) == (4, True)
 

@@ -16,7 +16,7 @@ from tests.runs.made import made_counted
 pytest.importorskip("duckdb")
 
 from pytest_roofline.history import store as stores
-from pytest_roofline.history.store import Store
+from pytest_roofline.history.store import Ingested, Store
 
 COUNT = "SELECT count(*), count(DISTINCT run), sum(seconds) FROM history"
 
@@ -24,8 +24,8 @@ COUNT = "SELECT count(*), count(DISTINCT run), sum(seconds) FROM history"
 def test_runs_are_added_once(store):
     """Ingesting the same files again changes nothing, in whatever order and company."""
     texts = texts_of([1e-6, 2e-6])
-    assert store.add(texts) == (["run0000", "run0001"], [])
-    assert store.add(reversed(texts)) == ([], ["run0001", "run0000"])
+    assert store.add(texts) == Ingested(["run0000", "run0001"])
+    assert store.add(reversed(texts)) == Ingested([], ["run0001", "run0000"])
     ((rows, runs, _),) = store.query(COUNT)
     assert (rows, runs) == (2, 2)
 
@@ -118,6 +118,25 @@ def test_a_file_packed_away_while_it_was_read_is_read_from_its_pack(store, monke
     assert store.query(COUNT)[0][:2] == (2, 2)
 
 
+def test_a_pack_merged_away_while_lists_are_read_is_found_in_its_successor(store, monkeypatch):
+    """Its runs are not missing for a moment."""
+    store.add(texts_of([1e-6]))
+    store.pack(all_loose=True)
+    store.add([texts_of([1e-6, 2e-6])[1]])
+    store.pack(all_loose=True)
+    old, calls = store.place.names("packs"), []
+    store._merge(store.contents().packs)
+    names = store.place.names
+
+    def stale(folder):
+        calls.append(folder)
+        return old if calls.count("packs") == 1 and folder == "packs" else names(folder)
+
+    monkeypatch.setattr(store.place, "names", stale)
+    assert store.contents().runs == {"run0000", "run0001"}
+    assert calls.count("packs") == 2
+
+
 def test_pytest_benchmarks_file_of_our_run_counts_once(store):
     """In either order, single or packed; alone it counts."""
     stats = {"median": 1e-6, "q1": 1e-6, "q3": 1e-6}
@@ -150,9 +169,28 @@ def test_counted_and_timed_runs_lie_side_by_side(store):
 @pytest.mark.parametrize("name", ["../up", "a/b", "", ".hidden", "ü", "a b", "x" * 8 + "\n"])
 def test_a_run_whose_name_is_no_file_name_is_refused(store, name):
     """It comes from a file that anybody may have written."""
-    with pytest.raises(HistoryError, match="cannot be the name of a run"):
-        store.add([("evil.json", render(replace(run_at(0, {CASE: 1e-6}), id=name)))])
+    found = store.add([("evil.json", render(replace(run_at(0, {CASE: 1e-6}), id=name)))])
+    assert found.added == []
+    assert "cannot be the name of a run" in found.refused[0]
     assert store.contents().runs == set()
+
+
+def test_a_file_that_is_no_run_does_not_keep_others_out(store):
+    """It is refused by name."""
+    found = store.add([*texts_of([1e-6]), ("notes.json", "{}"), *texts_of([1e-6, 2e-6])])
+    assert (found.added, found.there) == (["run0000", "run0001"], ["run0000"])
+    assert found.refused[0].startswith("notes.json is no run file")
+
+
+@pytest.mark.parametrize("name", ["runs/run0000.parquet", "packs/0123.json"])
+def test_a_damaged_store_says_which_file(store, name):
+    """Also while packing; never a traceback of DuckDB."""
+    store.add(texts_of([1e-6]))
+    store.place.write(name, b"damaged")
+    with pytest.raises(HistoryError, match=name.rpartition("/")[2]):
+        store.query(COUNT)
+    with pytest.raises(HistoryError):
+        store.pack(all_loose=True)
 
 
 def test_quotes_in_names_are_data(tmp_path):

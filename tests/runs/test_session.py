@@ -91,3 +91,11 @@ def test_a_file_that_cannot_be_written_does_not_hide_the_run(on_gpu, pytester):
     (pytester.path / "taken").write_text("")
     found = on_gpu("--roofline-save=taken/below/run.json")
     found.stdout.fnmatch_lines(["*cases timed*", "roofline: the run file cannot be written: *taken*"])
+
+
+def test_a_run_without_a_result_writes_nothing(project):
+    """Nothing was selected: an empty file would pass for a run."""
+    pytester = project()
+    found = pytester.runpytest("--benchmark-only", "--roofline-on=cpu", "--roofline-save=run.json", "-k", "nothing")
+    assert found.ret == 5
+    assert not (pytester.path / "run.json").exists()
