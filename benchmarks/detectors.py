@@ -48,11 +48,12 @@ class Class:
     jitter: float
 
 
-# H200: between starts from 114 cases on two and three starts, the rest from rounds of verdict_rounds.py on one card.
+# H200: between starts from 114 cases stored on two and three starts and 40 of verdict_rounds.py on three starts and
+# cards (median 0.35 to 0.6 %), pairs and jitter from those rounds, processes from ten of one start.
 NOISE = (
-    Class("from 20 us", 0.70, 100e-6, 0.0035, 0.0010, 0.0005, 0.0030),
-    Class("5 to 20 us", 0.15, 10e-6, 0.0046, 0.0020, 0.0010, 0.0050),
-    Class("below 5 us", 0.15, 2e-6, 0.0063, 0.0040, 0.0020, 0.0060),
+    Class("from 20 us", 0.70, 100e-6, 0.0050, 0.0010, 0.0010, 0.0030),
+    Class("5 to 20 us", 0.15, 10e-6, 0.0050, 0.0020, 0.0019, 0.0050),
+    Class("below 5 us", 0.15, 2e-6, 0.0065, 0.0040, 0.0025, 0.0050),
 )
 CAMPAIGN = 0.001  # standard deviation of what a whole campaign has in common
 SLOW_SHARE, SLOW_CHANCE, SLOW = 0.02, 0.1, 0.01  # cases with a slow state, how often a process has it, how slow

@@ -113,7 +113,7 @@ class State:
         if wanted is None:
             return None
         try:
-            found = revision(wanted, self.root)
+            found = revision(wanted, self.root, self.options.baselines)
         except AgainstError as error:
             raise pytest.UsageError(f"--roofline-against: {error}") from error
         for folder in self.options.operations:

@@ -9,6 +9,8 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+BASELINE = "baseline"
+
 
 class AgainstError(ValueError):
     """What ``--roofline-against`` names cannot be used; the message says why and what to do."""
@@ -28,18 +30,24 @@ class Revision:
             shutil.rmtree(self._export, ignore_errors=True)
 
 
-def revision(wanted: str, root: Path) -> Revision:
+def revision(wanted: str, root: Path, baselines: Path | None = None) -> Revision:
     """The directory ``wanted`` (relative to ``root``) or the git ref of that name, exported into a temporary folder.
 
-    A directory goes before a ref of the same name (``refs/heads/x`` names the branch). Raises :class:`AgainstError` for
-    what is neither, and for a ref that git cannot export.
+    A directory goes before a ref of the same name (``refs/heads/x`` names the branch). ``baseline`` is the last commit
+    that changed the folder ``baselines``: the kernels beside the accepted results. Raises :class:`AgainstError` for
+    what is none of these, and for a ref that git cannot export.
     """
     if not wanted:
         raise AgainstError("it needs a git ref (HEAD~1, main, a tag, a commit) or a directory")
     folder = root / wanted
     if folder.is_dir():
         return Revision(folder.resolve(), f"{wanted} (a directory)")
-    commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
+    if wanted == BASELINE and baselines is not None:
+        commit = _git(root, "log", "-1", "--format=%H", "--", str(baselines)) or None
+        if commit is None:
+            raise AgainstError(f"no commit has changed {baselines} yet: name a git ref or a directory")
+    else:
+        commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
     if commit is None:
         raise AgainstError(f"{wanted!r} is neither a directory below {root} nor a commit that git knows there")
     below = _git(root, "rev-parse", "--show-prefix") or ""

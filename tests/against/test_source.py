@@ -56,6 +56,22 @@ def test_whatever_git_calls_a_commit(repository, ref):
     found.close()
 
 
+def test_the_commit_of_the_baseline(repository):
+    """The last one that changed the folder of baselines, whatever came after it."""
+    folder, git = repository
+    (folder / "baselines").mkdir()
+    with pytest.raises(AgainstError, match="no commit has changed"):
+        revision("baseline", folder, folder / "baselines")
+    (folder / "baselines" / "x.json").write_text("{}")
+    git("add", "baselines")
+    git("commit", "-q", "-m", "accepted")
+    (folder / "x.py").write_text("X = 4\n")
+    git("commit", "-q", "-am", "later")
+    found = revision("baseline", folder, folder / "baselines")
+    assert (found.root / "x.py").read_text() == "X = 2\n"
+    found.close()
+
+
 def test_a_project_below_the_top_of_its_repository(repository):
     """The root of the tree corresponds to the root of the project."""
     found = revision("first", repository[0] / "below")
