@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from pytest_roofline.reports import counts_rows, units
-from pytest_roofline.reports.ranking import FAILED, FINE, WARNED, distance, severity, word, worst_first
+from pytest_roofline.reports.ranking import FAILED, WARNED, distance, severity, word, worst_first
 from pytest_roofline.runs.record import COUNTED, CaseRecord, RunRecord
 
 SUMMARY_LIMIT = (1 << 20) - 1024
@@ -23,6 +23,8 @@ _MARKS = {FAILED: "❌", WARNED: "⚠️"}
 _ENTITIES = str.maketrans({c: f"&#{ord(c)};" for c in "&<>|`*_[]()~@#!\\$"})
 _COLON = re.compile(r":(?=\S)")  # of an address or an emoji
 _TIMED = ("time", "rate", "of bound", "peer", "against baseline")
+SHOWN_WARNINGS = 10
+"""Cases that only warn in the table of what to look at; failures are all in it."""
 _RESERVE = 400  # bytes for saying what was cut
 
 
@@ -35,12 +37,13 @@ def render(run: RunRecord, *, limit: int = SUMMARY_LIMIT, title: str = "GPU kern
     room = limit - len(head.encode()) - _RESERVE
     if room < 0:
         raise ValueError(f"{limit} bytes are too few: the head alone takes {len(head.encode()) + _RESERVE}")
-    notable = [case for case in worst_first(run.cases) if severity(case) != FINE]
-    parts, left_out = [head], []
-    text, missing = _notable(run, notable, room)
-    if missing:
-        left_out.append(f"{missing} of {len(notable)} cases that fail or warn")
-    parts.append(text)
+    failed = [case for case in worst_first(run.cases) if severity(case) == FAILED]
+    warned = [case for case in worst_first(run.cases) if severity(case) == WARNED]
+    notable = [*failed, *warned[:SHOWN_WARNINGS]]
+    text, shown = _notable(run, notable, len(warned) - SHOWN_WARNINGS, room)
+    parts, left_out = [head, text], []
+    if shown < len(notable):
+        left_out.append(f"{len(notable) - shown} of {len(notable)} cases that fail or warn")
     room -= len(text.encode())
     cut: list[str] = []
     for name, cases in _by_operation(run).items():
@@ -76,20 +79,30 @@ def _title(run: RunRecord, title: str) -> str:
     return f"## {escape(title)}\n\n{len(run.cases)} cases {run.kind}: {told or 'none'}\n\n{' · '.join(facts)}\n\n"
 
 
-def _notable(run: RunRecord, cases: Sequence[CaseRecord], room: int) -> tuple[str, int]:
-    """The table and the sentences of what fails or warns, and how many cases did not fit."""
-    if not cases:
-        return "", 0
-    text, shown = "### To look at\n\n" + _head(run), 0
-    sentences = "\n"
+def _notable(run: RunRecord, cases: Sequence[CaseRecord], more: int, room: int) -> tuple[str, int]:
+    """The table and the sentences of what fails or warns, and how many of the cases fitted; ``more`` warn as well."""
+    opening = "### To look at\n\n" + _head(run)
+    closing = f"\n{more} more warn: see the tables below.\n\n" if more > 0 else "\n"
+    rows, sentences = [], []
+    room -= len((opening + closing).encode()) + 1
     for case in cases:
-        row = _row(run, case)
-        said = escape(case.detail.partition("\n")[0] if case.verdict is None else case.verdict.sentence)
-        sentence = f"- {_code(case.id)}: {said}\n"
-        if len((text + row + sentences + sentence).encode()) > room:
+        row, sentence = _row(run, case), _sentence(case)
+        room -= len((row + sentence).encode())
+        if room < 0:
             break
-        text, sentences, shown = text + row, sentences + sentence, shown + 1
-    return (text + sentences + "\n" if shown else ""), len(cases) - shown
+        rows.append(row)
+        sentences.append(sentence)
+    if not rows:
+        return "", 0
+    return "".join([opening, *rows, "\n", *sentences, closing]), len(rows)
+
+
+def _sentence(case: CaseRecord) -> str:
+    """What its row does not say; of an unresolved case that has the change and its interval."""
+    if word(case) == "unresolved":
+        return ""
+    said = case.detail.partition("\n")[0] if case.verdict is None else case.verdict.sentence
+    return f"- {_code(case.id)}: {escape(said)}\n"
 
 
 def _by_operation(run: RunRecord) -> dict[str, list[CaseRecord]]:
@@ -122,7 +135,7 @@ def _timed(run: RunRecord, case: CaseRecord) -> list[str]:
     time = "-" if case.times is None else units.time(case.times.seconds) + ("*" if case.times.source == "cupti" else "")
     share = "overhead" if case.regime == "overhead" else units.share(distance(case))
     change = "" if case.verdict is None or case.kernel.peer else units.interval(case.verdict)
-    return [escape(time), units.rate(case), share, units.ratio(run.peer_ratio(case)), change]
+    return [escape(time), units.rate(case), escape(share), units.ratio(run.peer_ratio(case)), change]
 
 
 def _mark(how: str, name: str) -> str:

@@ -33,6 +33,18 @@ def test_totals_failures_and_a_table_per_operation():
     assert "fma: what fma computes (1 same)" in fma
 
 
+def test_warnings_do_not_hide_failures():
+    """All failures are in the first table, of the warnings ten; how many more there are stands below."""
+    cases = [made_case(f"copy/cuda/w{k}/f32/8", 20e-6, "environment") for k in range(15)]
+    cases += [made_case(f"copy/cuda/u{k}/f32/8", 15e-6, "unresolved") for k in range(5)]
+    cases += [made_case(f"copy/cuda/f{k}/f32/8", 20e-6, "regression") for k in range(12)]
+    top = markdown.render(replace(made_run({}), cases=tuple(cases))).partition("<details>")[0]
+    assert sum(x.startswith("| <code>copy/cuda/f") for x in top.splitlines()) == 12
+    assert sum(x.startswith("| <code>copy/cuda/w") for x in top.splitlines()) == 10
+    assert "10 more warn: see the tables below." in top
+    assert sum(x.startswith("- <code>copy/cuda/f") for x in top.splitlines()) == 12
+
+
 def test_a_counted_run_has_counts_in_its_tables():
     """And no word of time."""
     text = markdown.render(made_counted({"copy/cuda/a/f32/8": 160}))

@@ -99,3 +99,12 @@ def test_a_run_without_a_result_writes_nothing(project):
     found = pytester.runpytest("--benchmark-only", "--roofline-on=cpu", "--roofline-save=run.json", "-k", "nothing")
     assert found.ret == 5
     assert not (pytester.path / "run.json").exists()
+
+
+def test_pytest_benchmarks_own_storage_and_comparison_work_as_always(on_gpu, pytester):
+    """Saved by one run, compared and failed by the next: the name of our run in its file disturbs nothing."""
+    assert on_gpu("--benchmark-autosave").ret == 0
+    found = on_gpu("--benchmark-compare", "--benchmark-compare-fail=mean:5%", "--roofline-save=run.json")
+    assert found.ret == 0
+    found.stderr.fnmatch_lines(["Comparing against benchmarks from: *0001_*.json*"])
+    found.stdout.fnmatch_lines(["*(NOW)*"])
