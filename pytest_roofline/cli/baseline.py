@@ -14,7 +14,7 @@ from pytest_roofline.cli import FAILED, console
 from pytest_roofline.reports import units
 from pytest_roofline.reports.styled import HEAD, Line, Segment, line
 from pytest_roofline.runs import RunFileError, read
-from pytest_roofline.runs.accepting import baselines_of
+from pytest_roofline.runs.accepting import baselines_of, supersede
 from pytest_roofline.verdict import FIRM
 
 app = typer.Typer(help="Accepted results, and accepting a run.", no_args_is_help=True)
@@ -82,6 +82,10 @@ def promote(
     chosen = replace(found, cases=tuple(case for case in found.cases if cases in case.id))
     try:
         accepted = baselines_of(chosen)
+        for baseline in accepted:
+            supersede(chosen, baseline, store.load(baseline.device, baseline.operation))
+    except BaselineError:
+        raise
     except ValueError as error:
         raise RunFileError(f"{run}: {error}") from error
     for baseline in accepted:

@@ -95,7 +95,8 @@ def series(store: Store, case: str, device: str | None = None, figure: str = SEC
         raise HistoryError(f"{case} was run on {', '.join(devices)}: choose one with --device")
     points = [Point(*row[1:]) for row in found if row[8] is not None]
     if not points:
-        raise HistoryError(f"{case} has no {figure} in any of its {len(found)} runs")
+        hint = "; counted runs have --figure=sectors and others" if figure == SECONDS else ""
+        raise HistoryError(f"{case} has no {figure} in any of its {len(found)} runs{hint}")
     return points
 
 

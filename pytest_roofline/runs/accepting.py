@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pytest_roofline.baselines import Baseline, Counted, CountedCase, Run, campaign_id
+from pytest_roofline.baselines import Baseline, Counted, CountedCase, Run, campaign_id, past
 from pytest_roofline.counting import counts
 from pytest_roofline.counting.compiled import resources
 from pytest_roofline.evidence import Telemetry
@@ -15,13 +15,15 @@ from pytest_roofline.runs.record import (
     TIMED,
     Bracket,
     CaseRecord,
+    Comparison,
     CountedFigures,
     Device,
     KernelFacts,
     RunRecord,
     Times,
 )
-from pytest_roofline.verdict import Kind
+from pytest_roofline.statistics import Change
+from pytest_roofline.verdict import Kind, Reason, Verdict, accepted
 
 UNTRUSTED = frozenset({Kind.INVALID.value, Kind.IMPOSSIBLE.value})
 """Verdicts whose times are never stored."""
@@ -31,6 +33,20 @@ def baselines_of(run: RunRecord) -> list[Baseline]:
     """What ``--roofline-update`` would have stored of a run, one per operation: its times without those that cannot be
     trusted, or its counts. Raises ``ValueError`` for counts that are none."""
     return _counted(run) if run.kind == COUNTED else _measured(run)
+
+
+def supersede(run: RunRecord, found: Baseline, stored: Baseline) -> None:
+    """Note in ``found``, what a run would store, which stored campaigns measured another kernel than it did.
+
+    Those are the campaigns of cases whose verdict in that run was that the kernel changed, as with
+    ``--roofline-update``.
+    """
+    if run.environment is None:
+        return
+    known = past([stored], run.environment).runs
+    for case in run.cases:
+        if case.id in found.measured and case.verdict is not None and accepted(_verdict(case.verdict)):
+            found.superseded[case.id] = set(known.get(case.id, ()))
 
 
 def run_of_baselines(stored: Sequence[Baseline], name: str) -> RunRecord:
@@ -77,6 +93,13 @@ def _measured(run: RunRecord) -> list[Baseline]:
         baseline.campaigns[campaign] = run.environment
         baseline.measured[case.id] = {campaign: _run(case, case.times)}
     return list(found.values())
+
+
+def _verdict(said: Comparison) -> Verdict:
+    change = None
+    if said.ratio is not None and said.low is not None and said.high is not None:
+        change = Change(said.ratio, said.low, said.high, said.detectable or 0.0)
+    return Verdict(Kind(said.kind), Reason(said.reason), said.sentence, change, said.campaigns)
 
 
 def _run(case: CaseRecord, times: Times) -> Run:

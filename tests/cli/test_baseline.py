@@ -42,6 +42,18 @@ def test_promoting_a_run_stores_what_an_update_would(command, folder, tmp_path):
     assert Store(folder).operations("h200") == ["copy"]
 
 
+@pytest.mark.parametrize(("kind", "campaigns"), [("improvement", 1), ("same", 2)])
+def test_accepting_another_kernel_drops_what_was_stored_of_the_old_one(command, folder, tmp_path, kind, campaigns):
+    """As an update does: its campaigns measured something else."""
+    first = made_run({CASE: 50e-6}, started="2026-11-01T00:00:00+00:00")
+    command("baseline", "promote", save(first, tmp_path / "a.json"), "--baselines", folder)
+    second = made_run({CASE: 40e-6}, environment=replace(HERE, machine="other"))
+    verdict = replace(second.cases[0].verdict, kind=kind, reason="faster_than_baseline", ratio=0.8, low=0.79, high=0.81)
+    second = replace(second, cases=(replace(second.cases[0], verdict=verdict),))
+    command("baseline", "promote", save(second, tmp_path / "b.json"), "--baselines", folder)
+    assert len(Store(folder).load("h200", "copy").measured[CASE]) == campaigns
+
+
 def test_a_run_with_nothing_to_store_is_an_error(command, folder, tmp_path):
     """Impossible times are never accepted."""
     run = made_run({CASE: 50e-6})
