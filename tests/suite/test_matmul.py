@@ -1,4 +1,4 @@
-"""The tuned product in all of its tiles and layouts, which drawn shapes only meet in part."""
+"""What each rung of the product buys, by exact counts; the tuned one in all of its tiles and layouts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from kernels_cuda import matmul  # noqa: E402
 from kernels_cuda.matmul import tiles  # noqa: E402
 from kernels_cuda.matmul.tiles import LARGE, MEDIUM, SMALL, TINY, choose, layout, offset  # noqa: E402
-from pytest_roofline.counting.cuda_cpu import CompilerMissing  # noqa: E402
+from pytest_roofline.counting.cuda_cpu import CompilerMissing, LaunchRecord, checking  # noqa: E402
 from pytest_roofline.counting.cuda_cpu.compiler import find_compiler  # noqa: E402
 
 
@@ -20,14 +21,80 @@ def matrix(rows: int, columns: int, transposed: bool = False, seed: int = 0) -> 
     return stored.t() if transposed else stored
 
 
-@pytest.mark.parametrize(("a_transposed", "b_transposed"), [(False, False), (True, False), (False, True), (True, True)])
-@pytest.mark.parametrize("tile", [LARGE, MEDIUM, SMALL, TINY], ids=lambda t: f"{t.rows}x{t.columns}")
-def test_every_tile_multiplies_every_layout(tile, a_transposed, b_transposed):
-    """Two tiles each way, the second one begun, with steps that fill no tile: right whatever is stored by columns."""
+@pytest.fixture
+def compiler():
+    """A C++ compiler, or the test is skipped."""
     try:
         find_compiler()
     except CompilerMissing as reason:
         pytest.skip(str(reason))
+
+
+def counted(variant: str) -> LaunchRecord:
+    """One product of 128 x 128 x 128, counted."""
+    a, b, c = matrix(128, 128), matrix(128, 128, seed=1), torch.empty(128, 128)
+    with checking("count") as session:
+        getattr(matmul, variant)(a, b, c)
+    torch.testing.assert_close(c.double(), a.double() @ b.double(), rtol=128 * 2**-24, atol=0)
+    return session.launches[-1]
+
+
+@pytest.mark.usefixtures("compiler")
+@pytest.mark.parametrize(
+    ("variant", "loads", "stores", "intensity"),
+    [
+        ("naive_uncoalesced", (32 + 1) / 2, 32, 0.25),  # a column of a and one element of b
+        ("naive", (1 + 4) / 2, 4, 0.25),
+        ("register_2x2", (1 + 4) / 2, 4, 0.5),
+        ("shared_32", 4, 4, 8),
+        ("register_tiled", 4, 4, 16),
+        ("vectorised", 16, 16, 16),
+        ("double_buffered", (4 * 4 + 16) / 5, 16, 16),  # four copies of 4 bytes transpose a, one of 16 takes b
+        ("tuned_128", (4 * 4 + 16) / 5, 16, 32),
+    ],
+)
+def test_global_requests_of_a_rung(variant, loads, stores, intensity):
+    """Sectors of a mean load and store, and products per byte that blocks ask for; the latter rises as tiles do."""
+    record = counted(variant)
+    sectors = {kind: record.total(kind, "sectors") / record.total(kind) for kind in ("global load", "global store")}
+    # Of a cp.async of 16 bytes the sectors of its destination count, too: there every other padded row lies 16 bytes off.
+    assert sectors["global load"] == pytest.approx(loads, rel=0.07)
+    assert sectors["global store"] == stores
+    assert 2 * 128**3 / record.total("global load", "bytes") == intensity
+
+
+@pytest.mark.usefixtures("compiler")
+@pytest.mark.parametrize(
+    ("variant", "ways", "wavefronts"),
+    [
+        ("shared_32", 1, 2 * 128**3 / 32),
+        ("shared_32_transposed", 32, (32 + 1) * 128**3 / 32),
+        ("shared_32_transposed_padded", 1, 2 * 128**3 / 32),
+        ("register_tiled", 1, 8 * 128**3 / 16 / 32),
+        ("vectorised", 1, (2 + 4) * 128**3 / 16 / 32),
+        ("double_buffered", 1, (2 + 4) * 128**3 / 16 / 32),
+    ],
+)
+def test_shared_requests_of_a_rung(variant, ways, wavefronts):
+    """Conflicts and passes of shared memory: transposing b costs 32 ways, padding only brings them back."""
+    record = counted(variant)
+    assert max(line.max_degree for line in record.lines if line.kind.startswith("shared")) == ways
+    assert record.total("shared load", "wavefronts") == wavefronts
+
+
+@pytest.mark.usefixtures("compiler")
+def test_every_shared_request_of_the_tuned_product_takes_two_passes():
+    """Neighbouring lanes want one address of a, every second one of b, so that the quarters of each request join."""
+    lines = [line for line in counted("tuned_128").lines if line.kind == "shared load"]
+    assert sum(line.requests for line in lines) >= 6 * 4 * 128  # six a step of each of four warps
+    assert all(line.size == 16 and line.wavefronts == 2 * line.requests for line in lines)
+
+
+@pytest.mark.usefixtures("compiler")
+@pytest.mark.parametrize(("a_transposed", "b_transposed"), [(False, False), (True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("tile", [LARGE, MEDIUM, SMALL, TINY], ids=lambda t: f"{t.rows}x{t.columns}")
+def test_every_tile_multiplies_every_layout(tile, a_transposed, b_transposed):
+    """Two tiles each way, the second one begun, with steps that fill no tile: right whatever is stored by columns."""
     m, n, k = tile.rows + 4, tile.columns + 4, 2 * tile.depth + 3
     a, b, c = matrix(m, k, a_transposed), matrix(k, n, b_transposed, 1), torch.full((m, n), float("nan"))
     tiles.launch(tile, a, b, c)
