@@ -57,7 +57,7 @@ def test_global_requests_of_a_rung(variant, loads, stores, intensity):
     """Sectors of a mean load and store, and products per byte that blocks ask for; the latter rises as tiles do."""
     record = counted(variant)
     sectors = {kind: record.total(kind, "sectors") / record.total(kind) for kind in ("global load", "global store")}
-    # Of a cp.async of 16 bytes the sectors of its destination count, too: there every other padded row lies 16 bytes off.
+    # Of a cp.async of 16 bytes the sectors of its destination count: there every other row lies 16 bytes off.
     assert sectors["global load"] == pytest.approx(loads, rel=0.07)
     assert sectors["global store"] == stores
     assert 2 * 128**3 / record.total("global load", "bytes") == intensity
