@@ -116,12 +116,34 @@ def persistent(
             sums = tl.dot(a_tile, b_tile, sums, input_precision=PRECISION, out_dtype=SUMS)
         # In parts, so that less shared memory is needed on the way out and more is left for the operands.
         width: tl.constexpr = BLOCK_N // PARTS
-        if PARTS == 2:
-            left, right = tl.split(tl.permute(tl.reshape(sums, (BLOCK_M, 2, width)), (0, 2, 1)))
-            put(left, row, column * 2, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, width)
-            put(right, row, column * 2 + 1, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, width)
+        if PARTS == 1:
+            put(sums, row, column, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, width)
         else:
-            put(sums, row, column, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N)
+            left, right = halves(sums, BLOCK_M, BLOCK_N // 2)
+            put_parts(left, row, column * 2, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N // 2, PARTS // 2)
+            put_parts(
+                right, row, column * 2 + 1, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N // 2, PARTS // 2
+            )
+
+
+@triton.jit
+def halves(tile, HEIGHT: tl.constexpr, WIDTH: tl.constexpr):
+    """The left and the right half, ``WIDTH`` columns each."""
+    return tl.split(tl.permute(tl.reshape(tile, (HEIGHT, 2, WIDTH)), (0, 2, 1)))
+
+
+@triton.jit
+def put_parts(
+    sums, row, column, c_desc, c_ptr, m, n, c_row, c_column,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, PARTS: tl.constexpr,
+):  # fmt: skip
+    """Store a tile in one or two parts."""
+    if PARTS == 1:
+        put(sums, row, column, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N)
+    else:
+        left, right = halves(sums, BLOCK_M, BLOCK_N // 2)
+        put(left, row, column * 2, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N // 2)
+        put(right, row, column * 2 + 1, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N // 2)
 
 
 @triton.jit

@@ -22,12 +22,18 @@ UNIT = 16  # elements that a row of a copy is a multiple of, in every format at 
 def _copy_block(
     x_ptr, y_ptr, number, rows, columns, x_row, x_column, y_row, SIDE: tl.constexpr, UNIT: tl.constexpr
 ):  # fmt: skip
+    pitch = y_row * UNIT
     across = tl.cdiv(columns, SIDE)
-    row = (number // across * SIDE + tl.arange(0, SIDE))[:, None]
-    column = (number % across * SIDE + tl.arange(0, SIDE))[None, :]
-    inside = (row < rows) & (column < columns)
-    x = tl.load(x_ptr + row.to(tl.int64) * x_row + column.to(tl.int64) * x_column, mask=inside)
-    tl.store(y_ptr + row.to(tl.int64) * (y_row * UNIT) + column, x, mask=inside)
+    first_row, first_column = number // across * SIDE, number % across * SIDE
+    row = (first_row + tl.arange(0, SIDE))[:, None]
+    column = (first_column + tl.arange(0, SIDE))[None, :]
+    x_ptr += row.to(tl.int64) * x_row + column.to(tl.int64) * x_column
+    x = tl.load(x_ptr, mask=(row < rows) & (column < columns), other=0.0)
+    # As a vector, so that loads and stores have layouts of their own: lanes side by side, and packs of 16 bytes.
+    place = tl.arange(0, SIDE * SIDE)
+    row, column = first_row + place // SIDE, first_column + place % SIDE
+    y_ptr += row.to(tl.int64) * pitch + column
+    tl.store(y_ptr, tl.reshape(x, (SIDE * SIDE,)), mask=(row < rows) & (column < pitch))
 
 
 @triton.jit
@@ -68,12 +74,25 @@ def realigned(
         a, new_a, *a.shape, *a.stride(), new_a.stride(0) // UNIT, a_blocks,
         turned_b, new_b, *turned_b.shape, *turned_b.stride(), new_b.stride(0) // UNIT, SIDE=SIDE, UNIT=UNIT,
     )  # fmt: skip
+    new_a, new_b = new_a[:, : a.shape[1]], new_b[:, : turned_b.shape[1]]
     return new_a, new_b.T if along_k else new_b
 
 
+def by_rows(
+    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, packed: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """A product with a and b by rows, as the ordinary cores want them: of ``a`` and ``b`` to ``c``, or its transpose.
+
+    A b by columns lies well for c^T = b^T a^T, where a has to be turned instead: a if it is smaller.
+    """
+    if b.stride(0) == 1 and b.stride(1) != 1 and c.shape[0] < c.shape[1]:
+        a, b, c = b.T, a.T, c.T
+    return (*realigned(a, b, packed, b_along_k=False), c)
+
+
 def _placed(x: torch.Tensor, packed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """A place for a copy of ``x``, and what is left behind it."""
+    """A place for a copy of ``x`` with rows of a multiple of ``UNIT``, and what is left behind it."""
     rows, columns = x.shape
     pitch = ceil_div(columns, UNIT) * UNIT
     require(rows * pitch <= packed.numel(), f"the workspace does not hold {rows} x {pitch} elements")
-    return packed[: rows * pitch].view(rows, pitch)[:, :columns], packed[rows * pitch :]
+    return packed[: rows * pitch].view(rows, pitch), packed[rows * pitch :]

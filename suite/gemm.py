@@ -168,7 +168,7 @@ def packed(shape: Shape, dtype: DType, *, b_along_k: bool | None = None) -> Buff
     def lies_well(row: int) -> bool:
         return (shape.pitch or row) * size % 16 == 0 and shape.offset * size % 16 == 0
 
-    wide_n, wide_k = -(-n // 16) * 16, -(-k // 16) * 16
-    a = 0 if lies_well(k) else m * wide_k
+    wide_m, wide_n, wide_k = (-(-extent // 16) * 16 for extent in (m, n, k))
+    a = 0 if lies_well(k) else wide_m * wide_k
     b_stays = lies_well(k if shape.transposed else n) and b_along_k in (None, shape.transposed)
     return Buffer("packed", a + (0 if b_stays else max(k * wide_n, n * wide_k)), dtype.operand.name)

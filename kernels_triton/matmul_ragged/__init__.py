@@ -2,90 +2,67 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import torch
 import triton
 
 from kernels_triton import _operands as operands
-from kernels_triton._realign import realigned
+from kernels_triton._realign import by_rows, realigned
+from kernels_triton.matmul_ragged import rule
 from kernels_triton.matmul_ragged import split_k as _split_k
 from kernels_triton.matmul_ragged import stream_k as _stream_k
+from kernels_triton.matmul_ragged.rule import Plan, Tile
 from pytest_roofline.launch import ceil_div, require
 
-CHAINED = False
-
-
-def chain():
-    return {"CHAINED": CHAINED, **({"launch_pdl": True} if CHAINED else {})}
-
-
 JOINED = 4096  # elements that a program joins, of all parts that it loads together
-
-
-class Tile(NamedTuple):
-    """What a program computes at once, and how."""
-
-    block_m: int
-    block_n: int
-    block_k: int
-    num_warps: int
-    num_stages: int
-    group: int = 8
-
-    @property
-    def elements(self) -> int:
-        return self.block_m * self.block_n
-
-    def count(self, m: int, n: int) -> int:
-        return ceil_div(m, self.block_m) * ceil_div(n, self.block_n)
+PASSES = 64  # rows of a tile: with no more rows, b is read once, and a copy would not pay
 
 
 def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor) -> None:
     """k in equal parts, as many as fill the device. Raises ``ValueError`` for shapes that do not multiply."""
     m, n, k = operands.extents(a, b, c)
     if c.numel():
-        a, b = _aligned(a, b, packed)
-        tile = tile_of(m, n, a)
-        parts = ceil_div(2 * operands.multiprocessors(a), tile.count(m, n))
-        split(a, b, c, partials, tile, max(1, min(parts, ceil_div(k, tile.block_k))), operands.described(a, b))
+        sms, size = operands.multiprocessors(a), a.element_size()
+        plan = rule.split(m, n, k, rule.small_tile(m, n, size), sms, rule.PARTS[size])
+        _launch(a, b, c, partials, packed, plan)
 
 
 def stream_k(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor
 ) -> None:
-    """One program per SM, all with the same number of steps over k. Raises ``ValueError`` for shapes that do not
-    multiply."""
-    m, n, _ = operands.extents(a, b, c)
+    """Whole tiles as long as every program has one, then equal numbers of steps over k. Raises ``ValueError`` for
+    shapes that do not multiply."""
+    m, n, k = operands.extents(a, b, c)
     if c.numel():
-        a, b = _aligned(a, b, packed)
-        sms, tile = operands.multiprocessors(a), tile_of(m, n, a)
-        whole = max(0, tile.count(m, n) // sms - 1) * sms
-        stream(a, b, c, partials, tile, sms, whole, sms, operands.described(a, b))
+        sms, size = operands.multiprocessors(a), a.element_size()
+        tile = min(rule.large_tile(m, n, size, sms), rule.small_tile(m, n, size), key=lambda tile: tile.elements)
+        _launch(a, b, c, partials, packed, rule.stream(m, n, k, tile, sms))
 
 
 def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor) -> None:
-    """Whichever fits the shape. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, _ = operands.extents(a, b, c)
+    """Whichever :mod:`rule` says. Raises ``ValueError`` for shapes that do not multiply."""
+    m, n, k = operands.extents(a, b, c)
     if c.numel():
-        sms, tile = operands.multiprocessors(a), tile_of(m, n, a)
-        # Fewer tiles than SMs: with equal parts all are busy. More: parts would cost a detour through memory for each
-        # tile, pieces only for those of the last wave.
-        (split_k if tile.count(m, n) < sms else stream_k)(a, b, c, partials=partials, packed=packed)
+        plan = rule.chosen(m, n, k, a.element_size(), operands.multiprocessors(a))
+        _launch(a, b, c, partials, packed, plan)
 
 
-def _aligned(a: torch.Tensor, b: torch.Tensor, packed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Operands that wide loads can take; the ordinary cores want b by rows."""
-    return realigned(a, b, packed, b_along_k=False if a.dtype is torch.float32 else None)
-
-
-def tile_of(m: int, n: int, a: torch.Tensor) -> Tile:
-    """The smallest tile that holds a short side of c."""
-    block_m = min(128, max(16, triton.next_power_of_2(m)))
-    block_n = min(128, max(16, triton.next_power_of_2(n)))
-    if a.element_size() == 4:
-        return Tile(min(64, block_m), min(64, block_n), 16, 4, 3)
-    return Tile(block_m, block_n, 64, 4, 4)
+def _launch(
+    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, partials: torch.Tensor, packed: torch.Tensor, plan: Plan
+) -> None:
+    if a.dtype is torch.float32:
+        rows = c.shape[0]
+        a, b, c = by_rows(a, b, c, packed)
+        if c.shape[0] != rows:
+            plan = plan._replace(tile=plan.tile.turned())
+    elif c.shape[0] > PASSES:
+        a, b = realigned(a, b, packed)
+    described = operands.described(a, b)
+    if plan.parts:
+        split(a, b, c, partials, plan.tile, plan.parts, described)
+    else:
+        stream(a, b, c, partials, plan.tile, plan.whole, plan.pieces, described)
 
 
 def split(
@@ -94,21 +71,21 @@ def split(
     """Launch :mod:`split_k` with up to ``parts`` parts, as far as the workspace holds them."""
     m, n, k = operands.extents(a, b, c)
     numbers, units = operands.scaled(a, b, c)
-    tiles, blocks = tile.count(m, n), {"BLOCK_M": tile.block_m, "BLOCK_N": tile.block_n, "GROUP": tile.group}
+    tiles, blocks = tile.count(m, n), _blocks(tile)
     depth = ceil_div(k, tile.block_k)
     steps = max(1, ceil_div(depth, max(1, min(parts, partials.numel() // (tiles * tile.elements)))))
     parts = max(1, ceil_div(depth, steps))
     left, right = operands.for_kernel(a, b, tile.block_m, tile.block_n, tile.block_k, described)
+    out = operands.result_descriptor(c, tile.block_m, tile.block_n) if described and parts == 1 else None
     _split_k._matmul_ragged_split_k[(tiles, parts)](
-        left, right, c, partials, *numbers[:3], steps, *numbers[3:], **blocks, BLOCK_K=tile.block_k, UNITS=units,
+        left, right, out, c, partials, *numbers[:3], steps, *numbers[3:], **blocks, BLOCK_K=tile.block_k, UNITS=units,
         WHOLE=k % tile.block_k == 0, DESCRIBED=described, B_BY_COLUMNS=b.stride(0) == 1, DIRECT=parts == 1,
-        CHAINED=CHAINED, num_warps=tile.num_warps, num_stages=tile.num_stages,
+        CHAINED=_chained() and parts > 1, num_warps=tile.num_warps, num_stages=tile.num_stages,
     )  # fmt: skip
     if parts > 1:
-        at_once = min(64, triton.next_power_of_2(parts))
-        band = min(JOINED // at_once, tile.elements)
+        at_once, band = _band(tile, parts)
         _split_k._matmul_ragged_join[(tiles, ceil_div(tile.elements, band))](
-            partials, c, m, n, parts, *c.stride(), **blocks, BAND=band, AT_ONCE=at_once, num_warps=4, **chain()
+            partials, c, m, n, parts, *c.stride(), **blocks, BAND=band, AT_ONCE=at_once, **_after()
         )
 
 
@@ -118,43 +95,51 @@ def stream(
     c: torch.Tensor,
     partials: torch.Tensor,
     tile: Tile,
-    programs: int,
     whole: int,
-    shared: int,
+    pieces: int,
     described: bool,
 ) -> None:
-    """Launch :mod:`stream_k`: ``whole`` tiles undivided, the steps of the others shared out among up to ``programs``,
-    as far as the workspace holds two tiles for each. Raises ``ValueError`` where it does not for one."""
+    """Launch :mod:`stream_k`: ``whole`` tiles undivided, the others in up to ``pieces`` pieces.
+
+    Raises ``ValueError`` where the workspace does not hold two tiles of c.
+    """
     m, n, k = operands.extents(a, b, c)
     numbers, units = operands.scaled(a, b, c)
-    tiles, blocks = tile.count(m, n), {"BLOCK_M": tile.block_m, "BLOCK_N": tile.block_n, "GROUP": tile.group}
+    tiles, blocks = tile.count(m, n), _blocks(tile)
     steps = max(1, ceil_div(k, tile.block_k))
-    shared = min(shared, (tiles - whole) * steps, partials.numel() // (2 * tile.elements))
-    require(shared > 0 or tiles == whole, "the workspace does not hold two tiles of c")
-    programs = max(min(programs, whole), shared)
+    pieces = min(pieces, (tiles - whole) * steps, partials.numel() // (2 * tile.elements))
+    require(pieces > 0 or tiles == whole, "the workspace does not hold two tiles of c")
+    programs = max(min(tile.resident * operands.multiprocessors(a), whole), pieces)
     left, right = operands.for_kernel(a, b, tile.block_m, tile.block_n, tile.block_k, described)
+    alone = described and tile.resident == 1  # a descriptor's store needs shared memory that others' loads do not leave
+    out = operands.result_descriptor(c, tile.block_m, tile.block_n) if alone else None
     _stream_k._matmul_ragged_stream_k[(programs,)](
-        left, right, c, partials, *numbers[:3], whole, shared, *numbers[3:], **blocks, BLOCK_K=tile.block_k,
-        UNITS=units, WHOLE=k % tile.block_k == 0, DESCRIBED=described, B_BY_COLUMNS=b.stride(0) == 1, CHAINED=CHAINED,
-        num_warps=tile.num_warps, num_stages=tile.num_stages,
+        left, right, out, c, partials, *numbers[:3], whole, pieces, *numbers[3:], **blocks, BLOCK_K=tile.block_k,
+        UNITS=units, WHOLE=k % tile.block_k == 0, DESCRIBED=described, B_BY_COLUMNS=b.stride(0) == 1,
+        CHAINED=_chained() and tiles > whole, num_warps=tile.num_warps, num_stages=tile.num_stages,
     )  # fmt: skip
     if tiles > whole:
-        # A tile of so many steps meets so many pieces: all of them within it, and one at each end.
-        pieces = shared // (tiles - whole) + 2
-        at_once = min(64, triton.next_power_of_2(pieces))
-        band = min(JOINED // at_once, tile.elements)
+        # A tile meets the pieces that lie within it, and one more at each end.
+        at_once, band = _band(tile, pieces // (tiles - whole) + 2)
         _stream_k._matmul_ragged_join_pieces[(tiles - whole, ceil_div(tile.elements, band))](
-            partials,
-            c,
-            m,
-            n,
-            whole,
-            steps,
-            shared,
-            *c.stride(),
-            **blocks,
-            BAND=band,
-            AT_ONCE=at_once,
-            num_warps=4,
-            **chain(),
+            partials, c, m, n, whole, steps, pieces, *c.stride(), **blocks, BAND=band, AT_ONCE=at_once, **_after()
         )
+
+
+def _blocks(tile: Tile) -> dict[str, int]:
+    return {"BLOCK_M": tile.block_m, "BLOCK_N": tile.block_n, "GROUP": tile.group}
+
+
+def _band(tile: Tile, parts: int) -> tuple[int, int]:
+    """Parts that a program of the second kernel loads together, and elements of each."""
+    at_once = min(64, triton.next_power_of_2(parts))
+    return at_once, min(JOINED // at_once, tile.elements)
+
+
+def _chained() -> bool:
+    """Whether the second kernel may take its places while the first still runs, as from Hopper on."""
+    return operands.accelerated() and not triton.knobs.runtime.interpret
+
+
+def _after() -> dict[str, Any]:
+    return {"CHAINED": True, "launch_pdl": True} if _chained() else {"CHAINED": False}

@@ -13,7 +13,7 @@ from kernels_triton import _gemm as gemm
 
 @triton.jit
 def _matmul_ragged_split_k(
-    a, b, c_ptr, partials_ptr, m, n, k, steps, a_row, a_column, b_row, b_column, c_row, c_column,
+    a, b, c_desc, c_ptr, partials_ptr, m, n, k, steps, a_row, a_column, b_row, b_column, c_row, c_column,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
     UNITS: tl.constexpr, WHOLE: tl.constexpr, DESCRIBED: tl.constexpr, B_BY_COLUMNS: tl.constexpr, DIRECT: tl.constexpr,
     CHAINED: tl.constexpr,
@@ -31,7 +31,7 @@ def _matmul_ragged_split_k(
         BLOCK_M, BLOCK_N, BLOCK_K, WHOLE, DESCRIBED, B_BY_COLUMNS, tl.float32, "ieee",
     )  # fmt: skip
     if DIRECT:
-        gemm.put(sums, row, column, None, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N)
+        gemm.put(sums, row, column, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N)
     else:
         slot = tl.program_id(1) * tl.num_programs(0) + tl.program_id(0)
         tl.store(gemm.slot(partials_ptr, slot, BLOCK_M, BLOCK_N), sums)

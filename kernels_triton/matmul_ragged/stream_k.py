@@ -22,7 +22,7 @@ def _start(piece, pieces, steps):
 
 @triton.jit
 def _matmul_ragged_stream_k(
-    a, b, c_ptr, partials_ptr, m, n, k, whole, pieces, a_row, a_column, b_row, b_column, c_row, c_column,
+    a, b, c_desc, c_ptr, partials_ptr, m, n, k, whole, pieces, a_row, a_column, b_row, b_column, c_row, c_column,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
     UNITS: tl.constexpr, WHOLE: tl.constexpr, DESCRIBED: tl.constexpr, B_BY_COLUMNS: tl.constexpr,
     CHAINED: tl.constexpr,
@@ -39,7 +39,7 @@ def _matmul_ragged_stream_k(
             a, b, row, column, 0, k, m, n, k, a_row, a_column, b_row, b_column,
             BLOCK_M, BLOCK_N, BLOCK_K, WHOLE, DESCRIBED, B_BY_COLUMNS, tl.float32, "ieee",
         )  # fmt: skip
-        gemm.put(sums, row, column, None, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N)
+        gemm.put(sums, row, column, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N)
     steps = tl.maximum(tl.cdiv(k, BLOCK_K), 1)
     total = (down * across - whole) * steps
     begin = _start(tl.minimum(program, pieces), pieces, total)
@@ -54,7 +54,7 @@ def _matmul_ragged_stream_k(
             BLOCK_M, BLOCK_N, BLOCK_K, WHOLE, DESCRIBED, B_BY_COLUMNS, tl.float32, "ieee",
         )  # fmt: skip
         if (first == 0) & (last == steps):
-            gemm.put(sums, row, column, None, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N)
+            gemm.put(sums, row, column, c_desc, c_ptr, m, n, c_row, c_column, BLOCK_M, BLOCK_N)
         else:
             # A piece has at most two such tiles: one that began before it, and one that goes on after it.
             tl.store(gemm.slot(partials_ptr, 2 * program + (first == 0).to(tl.int32), BLOCK_M, BLOCK_N), sums)
