@@ -28,8 +28,9 @@ TILE_M, TILE_N = 128, 256
 LINE = 128  # bytes of a row of a tile in shared memory
 STAGES = 4
 WARPGROUP = 128
-SHARED_BYTES = STAGES * (TILE_M + TILE_N) * LINE + 2 * (16 << 10) + STAGES * 2 * 8 + 1024
 RESULT_ROWS = 64  # of a box of results, those of a warpgroup
+NARROW_N = 64
+WGMMA_NARROW = Source(_HERE / "wgmma_specialised.cu", (f"-DWGMMA_COLUMNS={NARROW_N}",), arch=ARCH)
 
 CLUSTER, GROUP = 2, 8
 
@@ -42,6 +43,14 @@ OPERANDS = {
 }
 
 
+def shared_bytes(columns: int) -> int:
+    """Of a block whose tiles have so many columns: stages, buffers of results, barriers, and room to align them."""
+    return STAGES * (TILE_M + columns) * LINE + 2 * (16 << 10) + STAGES * 2 * 8 + 1024
+
+
+SHARED_BYTES = shared_bytes(TILE_N)
+
+
 def wgmma(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """One tile of 128 x 256 per block."""
     _launch_tiles(WGMMA, "matmul_tensor_wgmma", 2 * WARPGROUP, a, b, c)
@@ -52,13 +61,18 @@ def wgmma_specialised(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None
     _launch_tiles(WGMMA_SPECIALISED, "matmul_tensor_wgmma_specialised", 3 * WARPGROUP, a, b, c)
 
 
+def wgmma_narrow(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """As ``wgmma_specialised`` with tiles of 128 x 64, four times as many."""
+    _launch_tiles(WGMMA_NARROW, "matmul_tensor_wgmma_specialised", 3 * WARPGROUP, a, b, c, NARROW_N)
+
+
 def wgmma_persistent(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """As ``wgmma_specialised`` with a block per SM that takes tile after tile."""
     m, n, k = extents(a, b, c)
     if not empty(c, k):
         function = WGMMA_PERSISTENT.function(f"matmul_tensor_wgmma_persistent<{_instance(a, b)}>")
         blocks = min(_multiprocessors(c.get_device()), ceil_div(m, TILE_M) * ceil_div(n, TILE_N))
-        function((blocks,), (3 * WARPGROUP,), (*_maps(a, b, c), m, n, k), SHARED_BYTES)
+        function((blocks,), (3 * WARPGROUP,), (*_maps(a, b, c, TILE_N), m, n, k), SHARED_BYTES)
 
 
 def wgmma_cluster(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, cluster: int, group: int) -> None:
@@ -74,9 +88,18 @@ def wgmma_overlapped(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, clust
 
 
 def best(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
-    """The last rung that takes the operands, as it is fastest on an H200."""
-    rung = wgmma_overlapped if a.element_size() == 2 else wgmma_cluster
-    rung(a, b, c, cluster=CLUSTER, group=GROUP)
+    """The rung that is fastest on an H200.
+
+    As long as all narrow tiles run at a time, each takes a quarter as long as a wide one, and no SM would have had two
+    of those. Beyond that the wide ones win: for the same work they read half as much shared memory.
+    """
+    wide = ceil_div(a.shape[0], TILE_M) * ceil_div(b.shape[1], TILE_N)
+    if wide * TILE_N // NARROW_N <= _multiprocessors(c.get_device()):
+        wgmma_narrow(a, b, c)
+    elif a.element_size() == 2:
+        wgmma_overlapped(a, b, c, cluster=CLUSTER, group=GROUP)
+    else:
+        wgmma_cluster(a, b, c, cluster=CLUSTER, group=GROUP)
 
 
 @functools.cache
@@ -129,12 +152,14 @@ def _multiprocessors(device: int) -> int:
     return 16 if device < 0 else int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
-def _launch_tiles(source: Source, name: str, threads: int, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+def _launch_tiles(
+    source: Source, name: str, threads: int, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, columns: int = TILE_N
+) -> None:
     m, n, k = extents(a, b, c)
     if not empty(c, k):
         function = source.function(f"{name}<{_instance(a, b)}>")
-        blocks = ceil_div(m, TILE_M) * ceil_div(n, TILE_N)
-        function((blocks,), (threads,), (*_maps(a, b, c), n, k), SHARED_BYTES)
+        blocks = ceil_div(m, TILE_M) * ceil_div(n, columns)
+        function((blocks,), (threads,), (*_maps(a, b, c, columns), n, k), shared_bytes(columns))
 
 
 def _launch_clusters(
@@ -145,7 +170,8 @@ def _launch_clusters(
         function = source.function(f"{name}<{_instance(a, b)}, {cluster}>")
         tiles = ceil_div(m, TILE_M * cluster) * ceil_div(n, TILE_N)
         clusters = min(_multiprocessors(c.get_device()) // cluster, tiles)
-        function((clusters * cluster,), (3 * WARPGROUP,), (*_maps(a, b, c, cluster), m, n, k, group), SHARED_BYTES)
+        maps = _maps(a, b, c, TILE_N // cluster)
+        function((clusters * cluster,), (3 * WARPGROUP,), (*maps, m, n, k, group), SHARED_BYTES)
 
 
 def _instance(a: torch.Tensor, b: torch.Tensor) -> str:
@@ -153,13 +179,12 @@ def _instance(a: torch.Tensor, b: torch.Tensor) -> str:
     return f"{OPERANDS[a.dtype]}, {str(by_columns(b)).lower()}"
 
 
-def _maps(
-    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, cluster: int = 1
-) -> tuple[TensorMap, TensorMap, TensorMap]:
+def _maps(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, columns: int) -> tuple[TensorMap, TensorMap, TensorMap]:
+    """Of a, b and c; a block copies so many columns of b itself."""
     require(by_columns(b) or a.element_size() == 2, f"wgmma takes {a.dtype} only with b by columns")
     line, results = LINE // a.element_size(), LINE // c.element_size()
     return (
         tensor_map(a, (TILE_M, line)),
-        tensor_map(b.T, (TILE_N // cluster, line)) if by_columns(b) else tensor_map(b, (line, line)),
+        tensor_map(b.T, (columns, line)) if by_columns(b) else tensor_map(b, (line, line)),
         tensor_map(c, (RESULT_ROWS, results)),
     )

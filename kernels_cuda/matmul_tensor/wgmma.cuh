@@ -1,11 +1,15 @@
-// wgmma: a warpgroup multiplies a 64-row tile of a by a 256-column tile of b, both in shared memory, into registers.
+// wgmma: a warpgroup multiplies 64 rows of a by 256 columns of b, both in shared memory, into registers.
 // Layouts of operands and accumulators: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"; sm_90a.
 #pragma once
 
 #include "hopper.cuh"
 
+#ifndef WGMMA_COLUMNS
+#define WGMMA_COLUMNS 256  // or 64, for products too small to give every SM a wide tile
+#endif
+
 constexpr int WGMMA_M = 64;
-constexpr int WGMMA_N = 256;
+constexpr int WGMMA_N = WGMMA_COLUMNS;
 constexpr int WGMMA_K_BYTES = 32;  // of k that one instruction multiplies
 constexpr int ACCUMULATORS = WGMMA_M * WGMMA_N / WARPGROUP;  // of one thread
 
@@ -52,25 +56,40 @@ __device__ __forceinline__ void pin(int (&d)[ACCUMULATORS]) {
 
 // ---- The instruction, for each kind of operand: d = a b, or d += a b.
 
-#define REGISTERS_128                                                                                               \
-    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
-    "%24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "  \
-    "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, "  \
-    "%68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, "  \
-    "%90, %91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, "  \
-    "%110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}"
+#define NUMBERS_32                                                                                                 \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
+    "%24, %25, %26, %27, %28, %29, %30, %31"
+#define NUMBERS_128                                                                                                  \
+    NUMBERS_32                                                                                                       \
+    ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
+    "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, "   \
+    "%76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, "   \
+    "%98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, " \
+    "%117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
 #define BOUND_4(kind, i) kind(d[i]), kind(d[i + 1]), kind(d[i + 2]), kind(d[i + 3])
 #define BOUND_16(kind, i) BOUND_4(kind, i), BOUND_4(kind, i + 4), BOUND_4(kind, i + 8), BOUND_4(kind, i + 12)
-#define BOUND_64(kind, i) BOUND_16(kind, i), BOUND_16(kind, i + 16), BOUND_16(kind, i + 32), BOUND_16(kind, i + 48)
-#define BOUND_128(kind) BOUND_64(kind, 0), BOUND_64(kind, 64)
+#define BOUND_32(kind, i) BOUND_16(kind, i), BOUND_16(kind, i + 16)
+#define BOUND_128(kind) BOUND_32(kind, 0), BOUND_32(kind, 32), BOUND_32(kind, 64), BOUND_32(kind, 96)
+
+#if WGMMA_COLUMNS == 256
+#define TILE_AND "m64n256"
+#define ACCUMULATORS_AND "{" NUMBERS_128 "}, %128, %129, add"
+#define ADD "%130"
+#define BOUND(kind) BOUND_128(kind)
+#elif WGMMA_COLUMNS == 64
+#define TILE_AND "m64n64"
+#define ACCUMULATORS_AND "{" NUMBERS_32 "}, %32, %33, add"
+#define ADD "%34"
+#define BOUND(kind) BOUND_32(kind, 0)
+#endif
 
 // `tail` scales by one what is floating point, and says which operands are transposed where that is possible.
-#define WGMMA(shape_and_types, tail, kind)                                                 \
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %130, 0;\n"                           \
-                 "wgmma.mma_async.sync.aligned." shape_and_types " " REGISTERS_128           \
-                 ", %128, %129, add" tail ";\n}"                                           \
-                 : BOUND_128(kind)                                                         \
+#define WGMMA(k_and_types, tail, kind)                                                                          \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, " ADD                                                    \
+                 ", 0;\n"                                                                                       \
+                 "wgmma.mma_async.sync.aligned." TILE_AND k_and_types " " ACCUMULATORS_AND tail ";\n}"          \
+                 : BOUND(kind)                                                                                  \
                  : "l"(a), "l"(b), "r"(add))
 
 __device__ __forceinline__ unsigned as_bits(float x) { return __float_as_uint(x); }
@@ -83,9 +102,9 @@ struct F16 {
     static __device__ __forceinline__ void multiply(float (&d)[ACCUMULATORS], unsigned long long a,
                                                     unsigned long long b, int add) {
         if constexpr (!B_BY_COLUMNS) {
-            WGMMA("m64n256k16.f32.f16.f16", ", 1, 1, 0, 1", "+f");
+            WGMMA("k16.f32.f16.f16", ", 1, 1, 0, 1", "+f");
         } else {
-            WGMMA("m64n256k16.f32.f16.f16", ", 1, 1, 0, 0", "+f");
+            WGMMA("k16.f32.f16.f16", ", 1, 1, 0, 0", "+f");
         }
     }
     static __device__ __forceinline__ unsigned pack(float low, float high) {
@@ -102,9 +121,9 @@ struct BF16 {
     static __device__ __forceinline__ void multiply(float (&d)[ACCUMULATORS], unsigned long long a,
                                                     unsigned long long b, int add) {
         if constexpr (!B_BY_COLUMNS) {
-            WGMMA("m64n256k16.f32.bf16.bf16", ", 1, 1, 0, 1", "+f");
+            WGMMA("k16.f32.bf16.bf16", ", 1, 1, 0, 1", "+f");
         } else {
-            WGMMA("m64n256k16.f32.bf16.bf16", ", 1, 1, 0, 0", "+f");
+            WGMMA("k16.f32.bf16.bf16", ", 1, 1, 0, 0", "+f");
         }
     }
     static __device__ __forceinline__ unsigned pack(float low, float high) {
@@ -121,7 +140,7 @@ struct TF32 {
     static __device__ __forceinline__ void multiply(float (&d)[ACCUMULATORS], unsigned long long a,
                                                     unsigned long long b, int add) {
         static_assert(B_BY_COLUMNS, "only operands of 16 bits can be transposed");
-        WGMMA("m64n256k8.f32.tf32.tf32", ", 1, 1", "+f");
+        WGMMA("k8.f32.tf32.tf32", ", 1, 1", "+f");
     }
 };
 
@@ -132,7 +151,7 @@ struct E4M3 {
     static __device__ __forceinline__ void multiply(float (&d)[ACCUMULATORS], unsigned long long a,
                                                     unsigned long long b, int add) {
         static_assert(B_BY_COLUMNS, "only operands of 16 bits can be transposed");
-        WGMMA("m64n256k32.f32.e4m3.e4m3", ", 1, 1", "+f");
+        WGMMA("k32.f32.e4m3.e4m3", ", 1, 1", "+f");
     }
 };
 
@@ -143,7 +162,7 @@ struct I8 {
     static __device__ __forceinline__ void multiply(int (&d)[ACCUMULATORS], unsigned long long a,
                                                     unsigned long long b, int add) {
         static_assert(B_BY_COLUMNS, "only operands of 16 bits can be transposed");
-        WGMMA("m64n256k32.s32.s8.s8", "", "+r");
+        WGMMA("k32.s32.s8.s8", "", "+r");
     }
 };
 

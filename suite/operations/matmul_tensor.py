@@ -61,16 +61,16 @@ def automatic_rejects(shape: Shape, dtype: DType) -> str | None:
     return copy_engine_rejects(shape, dtype) if dtype.operand.name == "fp8" else None
 
 
-def hopper(variant: str, dtypes: tuple[str, ...], **options: int) -> Kernel:
-    """A rung on Hopper's own instructions, tiles of 128 x 256 per block."""
+def hopper(variant: str, dtypes: tuple[str, ...], *, columns: int = 256, **options: int) -> Kernel:
+    """A rung on Hopper's own instructions, tiles of 128 x ``columns`` per block."""
     return Kernel(
         "cuda",
         variant,
         f"kernels_cuda.matmul_tensor.hopper:{variant}",
         dtypes,
         options=options,
-        tile=(128, 256, 64),
-        model=gemm.panel_loads(128 * options.get("cluster", 1), 256),
+        tile=(128, columns, 64),
+        model=gemm.panel_loads(128 * options.get("cluster", 1), columns),
         rejects=copy_engine_rejects,
         capability="sm_90a",
     )
@@ -148,6 +148,7 @@ OPERATION = Operation(
         ),
         hopper("wgmma", RUNG),
         hopper("wgmma_specialised", RUNG),
+        hopper("wgmma_narrow", RUNG, columns=64),
         hopper("wgmma_persistent", RUNG),
         hopper("wgmma_cluster", RUNG, cluster=2, group=8),
         hopper("wgmma_overlapped", RUNG, cluster=2, group=8),
@@ -198,6 +199,7 @@ OPERATION = Operation(
         ("cuda", "persistent"): "called wgmma_persistent, which takes wgmma's operands only; automatic takes all",
         ("triton", "wgmma"): "on this GPU every tl.dot becomes wgmma, fed by cp.async",
         ("triton", "wgmma_specialised"): "warp_specialize is a choice of the compiler's, taken in the variants there",
+        ("triton", "wgmma_narrow"): "block sizes are options of one variant there",
         ("triton", "wgmma_persistent"): "the persistent variants there read through tensor descriptors",
         ("triton", "wgmma_cluster"): "Triton has no multicast",
         ("triton", "wgmma_overlapped"): "the persistent variants there leave the overlap to the compiler",

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 from kernels_cuda.matmul_tensor import hopper  # noqa: E402
 from suite.operations.matmul_tensor import OPERATION  # noqa: E402
 
-RUNGS = ("wgmma", "wgmma_specialised", "wgmma_persistent", "wgmma_cluster", "wgmma_overlapped")
+RUNGS = ("wgmma", "wgmma_specialised", "wgmma_narrow", "wgmma_persistent", "wgmma_cluster", "wgmma_overlapped")
 # One tile, one past it in each direction, k of one instruction and one past a stage, more tiles than SMs.
 SHAPES = [
     (128, 256, 64),

@@ -19,7 +19,7 @@ from pytest_roofline.ids import Shape  # noqa: E402
 from pytest_roofline.launch import GpuNeeded, recording  # noqa: E402
 from suite.operations.matmul_tensor import DTYPES, OPERATION  # noqa: E402
 
-RUNGS = ("wgmma", "wgmma_specialised", "wgmma_persistent", "wgmma_cluster", "wgmma_overlapped")
+RUNGS = ("wgmma", "wgmma_specialised", "wgmma_narrow", "wgmma_persistent", "wgmma_cluster", "wgmma_overlapped")
 
 
 def launched(call) -> list:
@@ -43,11 +43,12 @@ def rung(variant: str):
     return lambda *matrices: getattr(hopper, variant)(*matrices, **kernel.options)
 
 
+WIDE = [dtype for dtype in hopper.OPERANDS if dtype.itemsize != 2]
 INSTANCES = [
     *((variant, torch.bfloat16, by_columns) for variant in RUNGS for by_columns in (True, False)),
     ("wgmma_overlapped", torch.float16, True),
     ("wgmma_overlapped", torch.float16, False),
-    *(("wgmma_cluster", dtype, True) for dtype in hopper.OPERANDS if dtype.itemsize != 2),
+    *((variant, dtype, True) for variant in ("wgmma_narrow", "wgmma_cluster") for dtype in WIDE),
 ]
 
 
@@ -58,7 +59,9 @@ def test_every_instance_compiles_without_a_spill(variant, dtype, by_columns):
     [(function, _, block, dynamic)] = launched(lambda: rung(variant)(*matrices))
     source = function.source
     try:
-        program = cuda.compile_kernel(source.path, source.text, function.name, (), source.arch, source.fingerprint)
+        program = cuda.compile_kernel(
+            source.path, source.text, function.name, source.options, source.arch, source.fingerprint
+        )
     except cuda.CompilerMissing as reason:
         pytest.skip(str(reason))
     found = resources(program.binary, program.symbol, "sm_90a", "nvrtc", block[0], dynamic, program.spills)
@@ -116,15 +119,17 @@ def test_shapes_that_do_not_multiply_are_refused():
 def test_the_automatic_choice_follows_the_device_and_the_matrices(monkeypatch):
     """mma.sync without a Hopper GPU and for what the copy engine does not take, wgmma else; fp8 has one way only."""
     choose = lambda *matrices: str(launched(lambda: matmul_tensor.automatic(*matrices))[0][0])  # noqa: E731
-    aligned, shifted = operands(64, 64, 64), operands(64, 64, 63)
+    aligned, shifted, large = operands(64, 64, 64), operands(64, 64, 63), operands(256, 2048, 64)
     assert choose(*aligned).startswith("tuned.cu:")
     with pytest.raises(GpuNeeded, match="need a GPU of sm_90a"):
         matmul_tensor.automatic(*operands(64, 64, 64, torch.float8_e4m3fn))
     monkeypatch.setattr(hopper, "available", lambda device: True)
-    assert choose(*aligned).startswith("wgmma_overlapped.cu:")
+    assert "-DWGMMA_COLUMNS=64" in launched(lambda: matmul_tensor.automatic(*aligned))[0][0].source.options
+    assert choose(*large).startswith("wgmma_overlapped.cu:")
+    assert choose(*operands(256, 2048, 64, torch.int8)).startswith("wgmma_cluster.cu:")
     assert choose(*shifted).startswith("tuned.cu:")
     assert choose(*operands(64, 64, 64, torch.int8, by_columns=False)).startswith("tuned.cu:")
-    assert choose(*operands(64, 64, 64, torch.float8_e4m3fn)).startswith("wgmma_cluster.cu:")
+    assert choose(*operands(64, 64, 64, torch.float8_e4m3fn)).startswith("wgmma_specialised.cu:")
     with pytest.raises(ValueError, match="copy engine cannot take"):
         matmul_tensor.automatic(*operands(64, 64, 63, torch.float8_e4m3fn))
 
@@ -133,11 +138,11 @@ def test_arguments_are_those_of_the_operation():
     """The maps are made of a, b and c in this order."""
     assert [(a.name, a.role) for a in OPERATION.arguments] == [("a", Role.IN), ("b", Role.IN), ("c", Role.OUT)]
     a, b, c = operands(256, 512, 128)
-    maps = hopper._maps(a, b, c, 2)
+    maps = hopper._maps(a, b, c, 128)
     assert [m.address for m in maps] == [t.data_ptr() for t in (a, b, c)]
     assert [(m.rows, m.columns, m.box) for m in maps] == [
         (256, 128, (128, 64)), (512, 128, (128, 64)), (256, 512, (64, 64)),
     ]  # fmt: skip
-    across = hopper._maps(*operands(256, 512, 128, by_columns=False), 2)[1]
+    across = hopper._maps(*operands(256, 512, 128, by_columns=False), 128)[1]
     assert (across.rows, across.columns, across.box) == (128, 512, (64, 64))
     assert Shape.parse("64x64x64.t").transposed
