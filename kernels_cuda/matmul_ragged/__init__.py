@@ -83,11 +83,11 @@ def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch
 
 
 def tiling_for(m: int, n: int) -> Tiling:
-    """The smallest tile that holds a short side of c."""
+    """The smallest tile that holds a short side of c; small tiles where both are short."""
+    if max(m, n) <= 128:
+        return TILINGS[64, 64]
     rows = next((rows for rows in (16, 32, 64) if m <= rows), 128)
     columns = next((columns for columns in (16, 32, 64) if n <= columns), 128)
-    if rows < 128 and columns < 128:
-        return TILINGS[64, 64]
     return TILINGS[rows, columns]
 
 

@@ -18,7 +18,7 @@ PIPELINED = Source(_HERE / "pipelined.cu")
 TUNED = Source(_HERE / "tuned.cu")
 
 RUNG = Tiling(128, 128, 64, 32, 64, 4)  # of tiled and pipelined, as in their files
-LARGE = Tiling(128, 256, 64, 64, 64, 4)
+LARGE = Tiling(128, 256, 64, 64, 64, 6)
 GROUP = 16  # rows of tiles that are walked column by column
 
 

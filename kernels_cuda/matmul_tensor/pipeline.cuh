@@ -56,10 +56,10 @@ struct Pipeline {
             const int next = step + 1 < end ? after : slot;  // of the last tile something is read twice
 #pragma unroll
             for (int s = 0; s < Tile::STEPS; ++s) {
-                const bool last = s + 1 == Tile::STEPS;
-                multiply(sums, operands[s % 2], operands[(s + 1) % 2], stage(last ? next : slot), last ? 0 : s + 1);
                 // Not all copies at once: what waits for L2 holds up the reads behind it.
                 begin(free, step + STAGES - 1, end, s, Tile::STEPS);
+                const bool last = s + 1 == Tile::STEPS;
+                multiply(sums, operands[s % 2], operands[(s + 1) % 2], stage(last ? next : slot), last ? 0 : s + 1);
             }
             finish(free, step + STAGES - 1, end);
             roofline::copy_async_commit();

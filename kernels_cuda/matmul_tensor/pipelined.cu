@@ -5,7 +5,7 @@
 #include "results.cuh"
 
 template <typename T, typename Result, Access A_ACCESS, Access B_ACCESS>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, 1)
 matmul_tensor_pipelined(const T* __restrict__ a, const T* __restrict__ b, Result* __restrict__ c, int m, int n, int k,
                         long long a_row, long long a_column, long long b_row, long long b_column, long long c_row,
                         long long c_column) {

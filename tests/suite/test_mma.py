@@ -1,0 +1,191 @@
+"""Products through mma.sync: what they ask of memory, what they become for an A100, how their work is shared out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch")
+
+from kernels_cuda import _mma, matmul_ragged, matmul_tensor  # noqa: E402
+from kernels_cuda.matmul_ragged import on_hopper, sharing  # noqa: E402
+from pytest_roofline.counting.compiled import cuda  # noqa: E402
+from pytest_roofline.counting.compiled.resources import resources  # noqa: E402
+from pytest_roofline.counting.cuda_cpu import CompilerMissing, checking  # noqa: E402
+from pytest_roofline.counting.cuda_cpu.compiler import find_compiler  # noqa: E402
+from pytest_roofline.launch import recording  # noqa: E402
+
+DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.int8)
+LADDER = ("tiled", "pipelined", "tuned")
+
+
+@pytest.fixture
+def _compiler():
+    try:
+        find_compiler()
+    except CompilerMissing as reason:
+        pytest.skip(str(reason))
+
+
+def operands(m, n, k, dtype=torch.bfloat16, *, by_columns=True, shift=0):
+    """a, b and c of a product, ``shift`` elements after a boundary of 64 bytes."""
+
+    def matrix(rows, columns, item):
+        whole = torch.zeros(rows * columns + 64 + shift, dtype=item)
+        start = -whole.data_ptr() % 64 // item.itemsize + shift
+        return whole[start : start + rows * columns].view(rows, columns)
+
+    result = dtype if dtype.itemsize == 2 else torch.int32 if dtype is torch.int8 else torch.float32
+    b = matrix(n, k, dtype).T if by_columns else matrix(k, n, dtype)
+    return matrix(m, k, dtype), b, matrix(m, n, result)
+
+
+def launched(call) -> list:
+    """What a launcher launches, without a GPU: (function, grid, block, dynamic shared memory)."""
+    told: list = []
+    with recording(lambda *launch: told.append(launch)):
+        call()
+    return told
+
+
+def compiled(function, block, dynamic, arch):
+    """What a kernel becomes; skips where there is no NVRTC."""
+    source = function.source
+    try:
+        program = cuda.compile_kernel(source.path, source.text, function.name, (), arch, source.fingerprint)
+    except cuda.CompilerMissing as reason:
+        pytest.skip(str(reason))
+    return resources(program.binary, program.symbol, arch, "nvrtc", block[0], dynamic, program.spills)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "by_columns", "shift", "wanted"),
+    [
+        (torch.bfloat16, True, 0, "ALONG_K, ALONG_K"),
+        (torch.bfloat16, False, 0, "ALONG_K, ALONG_LINES"),
+        (torch.bfloat16, True, 1, "REALIGNED_K, REALIGNED_K"),
+        (torch.float32, False, 2, "REALIGNED_K, REALIGNED_LINES"),
+        (torch.int8, True, 3, "REALIGNED_K, REALIGNED_K"),
+        (torch.int8, False, 0, "SCATTERED, SCATTERED"),  # no instruction takes a row of bytes apart
+    ],
+)
+def test_operands_are_read_in_the_widest_way_that_their_layout_allows(dtype, by_columns, shift, wanted):
+    """Aligned pieces past the registers, misaligned ones through them, single elements where nothing else is left."""
+    a, b, _ = operands(64, 64, 64, dtype, by_columns=by_columns, shift=shift)
+    assert _mma.access(a, b).replace("Access::", "") == wanted
+
+
+@pytest.mark.usefixtures("_compiler")
+@pytest.mark.parametrize(("variant", "dtype"), [*((v, torch.bfloat16) for v in LADDER), ("tuned", torch.float32)])
+@pytest.mark.parametrize("shift", [0, 1])
+@pytest.mark.parametrize("by_columns", [True, False])
+def test_tiles_are_read_without_bank_conflicts_in_128_bit_loads(variant, dtype, by_columns, shift):
+    """ldmatrix, loads of 32-bit rows, stores of shifted chunks and of results: all in as few passes as possible."""
+    matrices = operands(128, 1024 if shift else 256, 512 if shift else 64, dtype, by_columns=by_columns, shift=shift)
+    with checking("count") as session:
+        getattr(matmul_tensor, variant)(*matrices)
+    [record] = session.launches
+    conflicts = [line for line in record.lines if "shared" in line.kind and line.wavefronts > line.ideal_wavefronts]
+    assert conflicts == []
+    loads = {line.size: line.requests for line in record.lines if line.kind == "global load"}
+    if not shift:
+        assert set(loads) == {16}
+        assert record.total("global load", "sectors") == 16 * record.total("global load")
+    else:  # edges of rows are read element by element
+        assert 16 * loads[16] > 0.8 * sum(size * n for size, n in loads.items())
+
+
+@pytest.mark.parametrize(
+    ("variant", "dtype", "arch"),
+    [
+        *(("tuned", dtype, "sm_80") for dtype in DTYPES),
+        *((variant, torch.bfloat16, "sm_80") for variant in LADDER[:2]),
+        ("tuned", torch.bfloat16, "sm_90"),
+    ],
+)
+@pytest.mark.parametrize(("by_columns", "shift"), [(True, 0), (False, 0), (True, 1)])
+def test_the_ladder_keeps_its_sums_in_registers(variant, dtype, arch, by_columns, shift):
+    """Nothing spilled, mma in it, wide copies, and at least one block per multiprocessor of an A100, too.
+
+    Chunks that wait to be shifted take the registers that the largest tile does not leave: a few words are spilled.
+    """
+    if dtype is torch.int8 and not by_columns:
+        pytest.skip("read element by element")
+    matrices = operands(64, 64, 64, dtype, by_columns=by_columns, shift=shift)
+    [(function, _, block, dynamic)] = launched(lambda: getattr(matmul_tensor, variant)(*matrices))
+    found = compiled(function, block, dynamic, arch)
+    assert found.excess_shared == 0
+    assert found.spills == found.stack == 0 or (variant == "tuned" and shift and found.stack <= 192)
+    assert found.mix.count("mma") > 0
+    assert found.occupancy.warps >= 8
+    wide = found.mix.widest("global load") == 16 if variant == "tiled" or shift else found.mix.count("cp.async") > 0
+    assert wide
+
+
+def test_a_workspace_that_holds_too_little_is_refused():
+    """Before anything is launched."""
+    matrices = operands(64, 64, 1024, torch.float16)
+    with pytest.raises(ValueError, match="need more workspace"):
+        matmul_ragged.launch_split(*matrices, torch.zeros(100), matmul_ragged.tiling_for(64, 64), 4)
+    with pytest.raises(ValueError, match="need more workspace"):
+        on_hopper.for_the_copy_engine(*operands(64, 64, 63, torch.float16)[:2], torch.zeros(100).half())
+
+
+@pytest.mark.usefixtures("_compiler")
+@pytest.mark.parametrize("by_columns", [True, False])
+@pytest.mark.parametrize(("m", "n", "k"), [(5, 7, 9), (3, 2, 3), (33, 65, 130), (16, 24, 40), (1, 70, 33)])
+def test_operands_are_copied_to_where_the_copy_engine_takes_them(m, n, k, by_columns):
+    """Bit by bit, to rows at multiples of 16 bytes; what lies well stays where it is."""
+    a, b, _ = operands(m, n, k, torch.float16, by_columns=by_columns)
+    a.copy_(torch.randn(m, k))
+    b.copy_(torch.randn(k, n))
+    with checking():
+        found = on_hopper.for_the_copy_engine(a, b, torch.zeros(1 << 15).half())
+    for old, new in zip((a, b.T if by_columns else b), (found[0], found[1].T if by_columns else found[1]), strict=True):
+        assert torch.equal(old, new)
+        assert (new.data_ptr() == old.data_ptr()) == (old.stride(0) % 8 == 0)
+        assert new.data_ptr() % 16 == new.stride(0) % 8 == 0
+
+
+def whole_numbers(*shape):
+    """Small enough for their products to add up exactly."""
+    return torch.randint(-2, 3, shape, generator=torch.Generator().manual_seed(sum(shape))).half()
+
+
+@pytest.mark.usefixtures("_compiler")
+@pytest.mark.parametrize("tiling", matmul_ragged.TILINGS.values(), ids=lambda t: f"{t.rows}x{t.columns}")
+def test_every_tiling_shares_out_k(tiling):
+    """In equal parts and in pieces, past the edges of a tile; sums of whole numbers are exact."""
+    m, n, k = tiling.rows + 3, tiling.columns + 5, 200
+    a, b, c, partials = whole_numbers(m, k), whole_numbers(n, k).T, torch.empty(m, n).half(), torch.empty(1 << 19)
+    for launch in (matmul_ragged.launch_split, matmul_ragged.launch_stream):
+        c.fill_(float("nan"))
+        with checking():
+            launch(a, b, c, partials, tiling, 3)
+        assert torch.equal(c, (a.float() @ b.float()).half())
+
+
+@given(st.integers(1, 2000), st.integers(1, 500), st.integers(1, 200), st.integers(0, 500))
+def test_steps_are_shared_out_once_each(tiles, steps, blocks, slots):
+    """Whole tiles by rounds of all blocks, the rest in pieces that the workspace has slots for, more than tiles."""
+    share = sharing.shared_out(tiles, steps, blocks, slots)
+    assert share.whole + share.shared == share.tiles == tiles
+    assert share.blocks <= blocks
+    if share.shared:
+        assert share.whole % blocks == 0
+        assert share.shared < share.pieces <= min(blocks, share.shared * steps)
+        assert share.pieces + share.shared <= slots
+        assert share.blocks == (blocks if share.whole else share.pieces)
+
+
+@pytest.mark.parametrize("k", [1, 64, 1000, 65536])
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (16, 4096), (300, 700), (4096, 24)])
+def test_parts_of_k_leave_nothing_out(m, n, k):
+    """However many parts there are, their steps cover k; one part alone needs nobody to add it up."""
+    a, b, c = torch.empty(m, k).half(), torch.empty(k, n).half(), torch.empty(m, n).half()
+    launches = launched(lambda: matmul_ragged.split_k(a, b, c, partials=torch.empty(1 << 22)))
+    _, (tiles, parts, _), _, _ = launches[0]
+    assert tiles * matmul_ragged.tiling_for(m, n).elements >= m * n
+    assert len(launches) == (2 if parts > 1 else 1)
+    assert parts <= max(1, k)
