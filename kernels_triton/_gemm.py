@@ -98,14 +98,14 @@ def tiled(
 def persistent(
     a_desc, b_desc, c_desc, c_ptr, m, n, k, c_row, c_column,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
-    B_BY_COLUMNS: tl.constexpr, PARTS: tl.constexpr, FLATTEN: tl.constexpr, SPECIALISE: tl.constexpr,
-    SUMS: tl.constexpr, PRECISION: tl.constexpr,
+    B_BY_COLUMNS: tl.constexpr, PARTS: tl.constexpr, SUMS: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """Tiles of c a grid apart. The tensor memory accelerator loads a and b, and fills with zeros what lies outside."""
+    """Tiles of c a grid apart, their operands through descriptors.
+
+    Flattened, both loops are one pipeline: the first operands of the next tile are loaded while this one is stored.
+    """
     down, across = tl.cdiv(m, BLOCK_M), tl.cdiv(n, BLOCK_N)
-    for tile in tl.range(
-        tl.program_id(0), down * across, tl.num_programs(0), flatten=FLATTEN, warp_specialize=SPECIALISE
-    ):
+    for tile in tl.range(tl.program_id(0), down * across, tl.num_programs(0), flatten=True):
         row, column = place(tile, down, across, GROUP)
         sums = tl.zeros((BLOCK_M, BLOCK_N), SUMS)
         for start in range(0, k, BLOCK_K):

@@ -34,12 +34,11 @@ def _matmul_tensor_tiled(
 def _matmul_tensor_persistent(
     a_desc, b_desc, c_desc, c_ptr, m, n, k, c_row, c_column,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
-    B_BY_COLUMNS: tl.constexpr, PARTS: tl.constexpr, FLATTEN: tl.constexpr, SPECIALISE: tl.constexpr,
-    SUMS: tl.constexpr,
+    B_BY_COLUMNS: tl.constexpr, PARTS: tl.constexpr, SUMS: tl.constexpr,
 ):  # fmt: skip
     gemm.persistent(
         a_desc, b_desc, c_desc, c_ptr, m, n, k, c_row, c_column,
-        BLOCK_M, BLOCK_N, BLOCK_K, GROUP, B_BY_COLUMNS, PARTS, FLATTEN, SPECIALISE, SUMS, "tf32",
+        BLOCK_M, BLOCK_N, BLOCK_K, GROUP, B_BY_COLUMNS, PARTS, SUMS, "tf32",
     )  # fmt: skip
 
 
@@ -153,7 +152,7 @@ def persistent(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, packed: tor
         grid = (min(ceil_div(m, tile.block_m) * ceil_div(n, tile.block_n), sms),)
         _matmul_tensor_persistent[grid](
             left, right, out, c, m, n, k, *c.stride(), BLOCK_M=tile.block_m, BLOCK_N=tile.block_n, BLOCK_K=block_k,
-            GROUP=GROUP, B_BY_COLUMNS=b.stride(0) == 1, PARTS=tile.parts, FLATTEN=True, SPECIALISE=False,
+            GROUP=GROUP, B_BY_COLUMNS=b.stride(0) == 1, PARTS=tile.parts,
             SUMS=operands.sums_type(c), num_warps=tile.num_warps, num_stages=tile.num_stages,
         )  # fmt: skip
 

@@ -198,7 +198,10 @@ OPERATION = Operation(
         ("triton", "mma_simple"): "tl.dot brings its operands through shared memory itself",
         ("cuda", "persistent"): "called wgmma_persistent, which takes wgmma's operands only; automatic takes all",
         ("triton", "wgmma"): "on this GPU every tl.dot becomes wgmma, fed by cp.async",
-        ("triton", "wgmma_specialised"): "warp_specialize is a choice of the compiler's, taken in the variants there",
+        (
+            "triton",
+            "wgmma_specialised",
+        ): "warp_specialize: on an H200 every try with Triton 3.6 hung, and 3.7 does not compile it",
         ("triton", "wgmma_narrow"): "block sizes are options of one variant there",
         ("triton", "wgmma_persistent"): "the persistent variants there read through tensor descriptors",
         ("triton", "wgmma_cluster"): "Triton has no multicast",
