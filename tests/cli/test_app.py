@@ -10,6 +10,7 @@ import pytest
 import pytest_roofline
 from pytest_roofline.runs import save
 from tests.runs.made import made_run
+from tests.test_timed_runs import GPU
 
 BLOCKED = """
 import sys
@@ -42,6 +43,17 @@ def test_everything_works_without_a_gpu_library(tmp_path):
     ):
         done = blocked(*arguments)
         assert (done.returncode, done.stderr) == (0, ""), arguments
+
+
+def test_the_plugin_needs_no_extra(project):
+    """A run is timed, reported and saved without any package of the command, the history or the HTML report."""
+    pytester = project()
+    blocked = "import sys\nfor name in ('typer', 'rich', 'duckdb', 'fsspec', 'ruptures', 'jinja2', 'matplotlib'):\n"
+    pytester.makeconftest(f"{blocked}    sys.modules[name] = None\n{GPU.format(seconds=50e-6)}")
+    arguments = ("--benchmark-only", "--roofline-ceilings=off", "--roofline-save=run.json")
+    found = pytester.runpytest_subprocess(*arguments)
+    assert found.ret == 0
+    found.stdout.fnmatch_lines(["1 cases timed: 1 new", "roofline: saved this run in *run.json"])
 
 
 def test_a_missing_package_is_named_with_its_extra():
