@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_roofline.state import State
 
 FRESH = 4  # processes without an old kernel: they rule out a process's own state, not what a start of the machine has
+FRESH_UPDATE = 2  # where this run is accepted anyway: enough for a median
 PANEL = 20  # cases that tell whether a shift of the whole run is the machine's
 _OLD_MISSING = frozenset({Reason.NO_OLD_KERNEL.value, Reason.OLD_FAILS.value})
 
@@ -122,8 +123,9 @@ class Retest:
         state = self.state
         self.tell(f"{cases(len(doubtful))} again, without an old kernel")
         means: dict[str, list[float]] = {name: [] for name in doubtful}
-        for process in range(1, FRESH + 1):
-            self.tell(f"process {process} of {FRESH}, {cases(len(doubtful))}")
+        fresh = FRESH_UPDATE if state.options.update else FRESH
+        for process in range(1, fresh + 1):
+            self.tell(f"process {process} of {fresh}, {cases(len(doubtful))}")
             for evidence in self._run([self._spec(rows[name]) for name in doubtful]):
                 if evidence.outcome is Outcome.OK and evidence.timing is not None:
                     means[evidence.case].append(summarise(evidence.timing.samples).log_mean)

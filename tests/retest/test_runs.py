@@ -266,3 +266,12 @@ def test_few_campaigns_are_enough_for_a_verdict(on_gpu, campaigns, kind):
     found = on_gpu(50 * US)
     assert found.ret == 0
     found.stdout.fnmatch_lines([f"1 cases timed: 1 {kind}", *(["*~same*"] if campaigns else [])])
+
+
+def test_pytest_benchmarks_own_comparison_still_works(on_gpu):
+    """Who prefers a threshold on one run has it, on the same samples: 12 % pass at mean:20%, and fail at mean:5%."""
+    assert on_gpu(50 * US, "--benchmark-save=before").ret == 0
+    assert on_gpu(56 * US, "--benchmark-compare=0001", "--benchmark-compare-fail=mean:20%").ret == 0
+    failed = on_gpu(56 * US, "--benchmark-compare=0001", "--benchmark-compare-fail=mean:5%")
+    assert failed.ret == 1
+    (failed.stdout if "regressed" in failed.stdout.str() else failed.stderr).fnmatch_lines(["*regressed*"])
