@@ -79,7 +79,7 @@ def show(
     if by_commit:
         points = queries.by_commit(points)
     unit = _unit(points, figure)
-    found = changes.change_points(points)
+    found = changes.change_points(points, times=figure == SECONDS)
     steps = [(change.at, change.ratio) for change in found]
     values = [point.value for point in points]
     name, plain = f"{unit.name or figure}", console.is_ascii()
@@ -103,7 +103,8 @@ def list_changes(
     steps = []
     for case, values in found.seconds.items():
         there = [place for place, value in enumerate(values) if value is not None]
-        levels = changes.levels([value for value in values if value is not None]) if cases in case else []
+        known = [value for value in values if value is not None]
+        levels = changes.levels_of_times(known) if cases in case else []
         steps += [(case, there[at - 1], there[at], ratio, at == levels[-1][0]) for at, ratio in levels]
     steps.sort(key=lambda step: -abs(step[3] - 1))
     for case, before, at, ratio, _ in steps:

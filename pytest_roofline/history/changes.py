@@ -3,6 +3,8 @@
 Killick, Fearnhead and Eckley, "Optimal detection of changepoints with a linear computational cost", JASA 107, 2012:
 PELT finds the segmentation that minimises squared deviations plus a penalty per change, here through ``ruptures`` on
 the logarithm. The noise between runs is taken from neighbours, whose differences a change of level hardly touches.
+Neighbours of one day share what another start of the machine changes, so a change of times must also exceed what
+:mod:`pytest_roofline.statistics` states for that.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from pytest_roofline.history import require
 from pytest_roofline.history.queries import Point
 from pytest_roofline.reports.series import Series
 from pytest_roofline.statistics import MINIMAL
+from pytest_roofline.statistics.noise import between_runs
 
 SHORTEST = 3
 """Runs that make a level: two odd ones in a row are none yet."""
@@ -43,31 +46,44 @@ class ChangePoint:
     also: tuple[str, ...] = ()
 
 
-def change_points(points: Sequence[Point]) -> list[ChangePoint]:
+def change_points(points: Sequence[Point], *, times: bool = True) -> list[ChangePoint]:
     """The changes of level, the oldest first; none in fewer than :data:`ENOUGH` runs.
 
-    Raises :class:`pytest_roofline.history.HistoryError` where ``ruptures`` is not installed.
+    ``times`` says that the values are seconds, and not counted figures, which have no noise. Raises
+    :class:`pytest_roofline.history.HistoryError` where ``ruptures`` is needed and not installed.
     """
+    values = [point.value for point in points]
     return [
         ChangePoint(at, ratio, points[at - 1], points[at], _also(points[at - 1], points[at]))
-        for at, ratio in levels([point.value for point in points])
+        for at, ratio in (levels_of_times(values) if times else levels(values))
     ]
 
 
-def levels(values: Sequence[float]) -> list[tuple[int, float]]:
+def levels_of_times(seconds: Sequence[float]) -> list[tuple[int, float]]:
+    """:func:`levels` that differ by more than the stated noise between runs on two starts of a machine."""
+    return levels(seconds, between_runs(statistics.median(seconds))) if seconds else []
+
+
+def levels(values: Sequence[float], least: float = MINIMAL) -> list[tuple[int, float]]:
     """Where values in their order change their level: the index of its first value, and new over old level.
 
-    Changes smaller than :data:`pytest_roofline.statistics.MINIMAL` are none.
+    Changes smaller than ``least``, a fraction, are none.
     """
     if len(values) < ENOUGH:
         return []
     # Counted figures may be zero: no conflicts, no spills.
     smallest = min((value for value in values if value > 0), default=1.0)
     logs = [math.log(value) if value > 0 else math.log(smallest) - 1 for value in values]
-    edges = [0, *_segments(logs), len(logs)]
-    medians = [statistics.median(logs[a:b]) for a, b in itertools.pairwise(edges)]
-    steps = zip(edges[1:-1], itertools.pairwise(medians), strict=True)
-    return [(at, math.exp(new - old)) for at, (old, new) in steps if abs(new - old) >= math.log1p(MINIMAL)]
+    far = math.log1p(least)
+    # No median of three or more runs lies beyond the second smallest or largest of all: then no search is needed, and
+    # ruptures, which takes a second to import, is not.
+    ordered = sorted(logs)
+    if ordered[-2] - ordered[1] < far:
+        return []
+    edges = _told(logs, _settled(logs, _segments(logs)), far)
+    middles = _middles(logs, edges)
+    steps = zip(edges, itertools.pairwise(middles), strict=True)
+    return [(at, math.exp(new - old)) for at, (old, new) in steps]
 
 
 def with_changes(series: Series) -> Series:
@@ -75,7 +91,7 @@ def with_changes(series: Series) -> Series:
     found = {}
     for case, values in series.seconds.items():
         there = [place for place, value in enumerate(values) if value is not None]
-        steps = levels([value for value in values if value is not None])
+        steps = levels_of_times([value for value in values if value is not None])
         if steps:
             found[case] = tuple(there[at] for at, _ in steps)
     return replace(series, changes=found)
@@ -94,6 +110,45 @@ def _segments(logs: Sequence[float]) -> list[int]:
     scaled = numpy.asarray(_without_odd_runs(logs, _ODD * scale), dtype=float) / scale
     detector = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST).fit(scaled.reshape(-1, 1))
     return [int(place) for place in detector.predict(pen=_PENALTY * math.log(len(logs)))[:-1]]
+
+
+def _settled(logs: Sequence[float], edges: Sequence[int]) -> list[int]:
+    """The edges, each moved to where the runs beside it are nearer to the level that they are counted to.
+
+    A level that is too short for the search borrows runs of the one before. Without them fewer than :data:`SHORTEST`
+    are left, and it is none yet.
+    """
+    found = list(edges)
+    for place, edge in enumerate(edges):
+        before, after = [0, *found][place], [*edges, len(logs)][place + 1]
+        old, new = statistics.median(logs[before:edge]), statistics.median(logs[edge:after])
+        middle, up = (old + new) / 2, new > old
+        while edge < after and (logs[edge] > middle) != up:
+            edge += 1
+        while edge > before and (logs[edge - 1] > middle) == up:
+            edge -= 1
+        found[place] = edge
+    ends = [0]
+    for edge in found:
+        if edge - ends[-1] >= SHORTEST and len(logs) - edge >= SHORTEST:
+            ends.append(edge)
+    return ends[1:]
+
+
+def _told(logs: Sequence[float], edges: Sequence[int], far: float) -> list[int]:
+    """The edges whose levels differ by ``far``: the smallest step goes first, and its levels become one."""
+    left = list(edges)
+    while left:
+        sizes = [abs(new - old) for old, new in itertools.pairwise(_middles(logs, left))]
+        if min(sizes) >= far:
+            break
+        del left[sizes.index(min(sizes))]
+    return left
+
+
+def _middles(logs: Sequence[float], edges: Sequence[int]) -> list[float]:
+    """The median of every level."""
+    return [statistics.median(logs[a:b]) for a, b in itertools.pairwise([0, *edges, len(logs)])]
 
 
 def _without_odd_runs(logs: Sequence[float], far: float) -> list[float]:

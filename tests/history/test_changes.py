@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_roofline.history.changes import ENOUGH, change_points, levels, with_changes
+from pytest_roofline.history import changes
+from pytest_roofline.history.changes import ENOUGH, change_points, levels, levels_of_times, with_changes
 from pytest_roofline.history.queries import Point
 from pytest_roofline.reports.series import RunPoint, Series
 
@@ -70,6 +71,40 @@ def test_exact_figures_step_exactly():
     ((at, ratio),) = levels([0.0] * 10 + [64.0] * 10)
     assert at == 10
     assert ratio > 1
+
+
+def test_a_drift_below_the_stated_noise_is_none():
+    """Six runs of one day that drift by 0.7 %: their neighbours hardly differ, two starts of a machine do."""
+    assert levels_of_times([50.00e-6, 50.02e-6, 50.01e-6, 50.36e-6, 50.35e-6, 50.37e-6]) == []
+    assert [at for at, _ in levels_of_times([50.00e-6, 50.02e-6, 50.01e-6, 51.5e-6, 51.6e-6, 51.5e-6])] == [3]
+    assert levels_of_times([2.00e-6] * 10 + [2.03e-6] * 10) == [], "of a short kernel 1.5 % are noise"
+
+
+def test_counted_figures_have_no_stated_noise():
+    """0.7 % more sectors are a change of the code; as seconds they are none."""
+    exact = points([1000.0] * 5 + [1007.0] * 5)
+    assert [change.at for change in change_points(exact, times=False)] == [5]
+    assert change_points(exact) == []
+
+
+def test_a_level_does_not_borrow_runs():
+    """Six runs of which two are slow: the third that a level needs is not taken from the one before."""
+    assert levels([50e-6, 50.1e-6, 50e-6, 50.1e-6, 55e-6, 55.1e-6]) == []
+    assert [at for at, _ in levels([50e-6, 50.1e-6, 50e-6, 50.1e-6, 55e-6, 55.1e-6, 55e-6])] == [4]
+
+
+def test_small_steps_of_one_direction_add_up():
+    """Two steps of 0.7 % are a change of 1.4 %, told once."""
+    found = levels_of_times([50e-6] * 20 + [50.35e-6] * 20 + [50.70e-6] * 20)
+    assert [round(ratio, 3) for _, ratio in found] in ([1.010], [1.011], [1.014])
+
+
+def test_a_quiet_history_is_not_searched(monkeypatch):
+    """Where no two levels can differ by enough, ruptures, which takes a second to import, is not asked."""
+    monkeypatch.setattr(changes, "require", lambda module: pytest.fail(f"{module} was imported"))
+    values = noisy([50e-6] * 200, spread=0.001)
+    values[7] *= 3
+    assert levels_of_times(values) == []
 
 
 def test_few_runs_have_no_levels():
