@@ -172,3 +172,26 @@ def _tensor(value: Any) -> Any:
 
 
 PATTERN_ROWS = (*_programs(), *_divergent(), *_accesses(), *_atomics(), *_copies(), *_matrices())
+
+_TIMING = "blocks race or poll, so that what they execute depends on when they run"
+_TRIPS = "a loop whose number of trips only the launch knows: nvcc reads single words, the model joins neighbours"
+_UNROLLED = "nvcc unrolls the loop by four, and lanes of different numbers of trips meet elsewhere"
+# Why figures of these rows are not those of the hardware.
+KNOWN = {
+    "program scan_packed": _TIMING,
+    "program hook_components": _TIMING,
+    "program count_keys": _TIMING,
+    "program ring_of_flags": _TIMING,
+    "program softmax_row": _TRIPS,
+    "program dot_last_block": _TRIPS,
+    "program segment_max": _UNROLLED,
+    "program spmv_tiles<8>": _UNROLLED,
+    "program life": "nvcc unrolls the loops and loads once what neighbouring cells share",
+    "program merge_sorted": "nvcc chooses an address where g++ branches",
+    "program layernorm_welford": "two of 448 sectors more on the GPU, not explained",
+    "program gemm_swizzled": "16 of 304 shared load instructions more on the GPU, without a wavefront, not explained",
+} | {
+    row.name: "one or two of about 20 sectors more on the GPU, not explained"
+    for row in PATTERN_ROWS
+    if row.kernel.startswith("global_atomic") and row.name.endswith(", scattered")
+}

@@ -21,7 +21,7 @@ _FLAGS = {
     "count": abi.CHECK_ACCESSES | abi.COUNT,
     "plain": 0,
 }
-_LOWEST_PC = 4096  # smaller numbers only keep findings apart
+_LOWEST_PC = abi.MAX_SLOTS + 1  # smaller numbers only keep findings apart
 
 
 class Launch:

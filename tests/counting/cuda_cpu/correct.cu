@@ -261,3 +261,28 @@ extern "C" __global__ void reverse_structs(const float* x, float* y) {
     const Quad w = {v.d, v.c, v.b, v.a};
     reinterpret_cast<Quad*>(y)[threadIdx.x] = w;
 }
+
+extern "C" __global__ void packed(const unsigned* a, unsigned* out) {
+    const unsigned v = a[0], w = a[1];
+    out[0] = __vadd4(v, w);
+    out[1] = __vsubus4(v, w);
+    out[2] = __vmaxs2(v, w);
+    out[3] = __vabsdiffu4(v, w);
+    out[4] = __vcmpgtu2(v, w);
+    out[5] = __vavgu4(v, w);
+    out[6] = __vaddss4(v, w);
+    out[7] = __vsadu4(v, w);
+    out[8] = static_cast<unsigned>(__dp2a_lo(static_cast<int>(v), static_cast<int>(w), 7));
+}
+
+extern "C" __global__ void half_functions(const __half* x, __half* y) {
+    const int t = threadIdx.x;
+    const __half2 v = reinterpret_cast<const __half2*>(x)[t];
+    __half2* out = reinterpret_cast<__half2*>(y);
+    out[t] = __habs2(v);
+    out[32 + t] = h2floor(v);
+    out[64 + t] = __hgt2(v, __hneg2(v));
+    out[96 + t] = __hbgt2(v, __lowhigh2highlow(v)) ? v : -v;
+    out[128 + t] = __halves2half2(__hadd_sat(v.x, v.y), __hfma_relu(v.x, v.y, v.x));
+    out[160 + t] = isnan(__low2float(v)) || signbit(__high2float(v)) ? __float2half2_rn(1.0f) : h2sqrt(__habs2(v));
+}

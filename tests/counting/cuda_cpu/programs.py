@@ -197,6 +197,10 @@ PROGRAMS = [
         close(3, attention, 2e-3), ({S_RACE, UNINIT}, {OOB}), grid=(2,),
     ),
     Algorithm(
+        WARPS, "producers_and_consumers", (128,), lambda: (f32(7, 64), zeros(7, 64), n(7)),
+        equal(1, lambda a: a[0][:, ::-1]), ({S_RACE, K.DEADLOCK}, {S_RACE, UNINIT}, {K.DEADLOCK, S_RACE}),
+    ),
+    Algorithm(
         WARPS, "matvec_int4", (32,), lambda: (random_words(5, 40), f16(5, 10), f32(320), zeros(5), n(320)),
         close(3, int4, 1e-4, 1e-4), ({OOB}, {UB}), grid=(5,),
     ),

@@ -5,6 +5,7 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 #include <math_constants.h>
+#include <roofline/named_barrier.cuh>
 #include <roofline/tensor_core.cuh>
 
 #ifndef BUG
@@ -237,4 +238,24 @@ extern "C" __global__ void sums_zero_filled(const float* x, float* y, int n, int
     }
     for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
     if (lane == 0) y[blockIdx.x] = sum;
+}
+
+// Warps with roles: one half fills two slots, the other empties them; a named barrier says that a slot is full (1, 2) or empty
+// (3, 4) again.
+extern "C" __global__ void producers_and_consumers(const float* x, float* y, int items) {
+    __shared__ float slot[2][64];
+    const int t = threadIdx.x % 64;
+    if (threadIdx.x < 64) {
+        for (int i = 0; i < items; ++i) {
+            if (BUG != 1 && i >= 2) roofline::named_barrier_sync(3 + i % 2, 128);  // BUG 3
+            slot[i % 2][t] = x[i * 64 + t];  // BUG 1 // BUG 2
+            if (BUG != 2) roofline::named_barrier_arrive(1 + i % 2, 128);
+        }
+    } else {
+        for (int i = 0; i < items; ++i) {
+            if (BUG != 2) roofline::named_barrier_sync(1 + i % 2, 128);  // BUG 1 // BUG 3
+            y[i * 64 + t] = slot[i % 2][63 - t];  // BUG 1 // BUG 2
+            if (BUG != 1 && i + 2 < items) roofline::named_barrier_arrive(BUG == 3 ? 3 : 3 + i % 2, 128);  // BUG 3
+        }
+    }
 }

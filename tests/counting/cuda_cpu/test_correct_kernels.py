@@ -221,3 +221,46 @@ def test_empty_tensor() -> None:
         with pytest.raises(CudaFault) as caught:
             BASICS.function("vadd")((1,), (32,), (empty, empty, empty, np.int32(1), np.int32(0)))
     assert (caught.value.kind, caught.value.buffer, caught.value.offset) == (FaultKind.OUT_OF_BOUNDS, "a", 0)
+
+
+def test_packed_integers() -> None:
+    """Four bytes or two short integers in a register, as NumPy computes them."""
+    a, out = RNG.integers(0, 2**32, 2, np.uint32), np.zeros(9, np.uint32)
+    run("packed", (1,), (1,), (a, out))
+    v, w = a[:1].view(np.uint8).astype(int), a[1:].view(np.uint8).astype(int)
+    signed = [x.view(np.int8).astype(int) for x in (a[:1], a[1:])]
+    v2, w2 = a[:1].view(np.uint16).astype(int), a[1:].view(np.uint16).astype(int)
+    s2, t2 = a[:1].view(np.int16).astype(int), a[1:].view(np.int16).astype(int)
+
+    def join(parts: Any, kind: Any) -> int:
+        return int(np.asarray(parts).astype(np.int64).astype(kind).view(np.uint32)[0])
+
+    assert out.tolist() == [
+        join(v + w, np.uint8),
+        join(np.maximum(v - w, 0), np.uint8),
+        join(np.maximum(s2, t2), np.int16),
+        join(abs(v - w), np.uint8),
+        join(np.where(v2 > w2, 0xFFFF, 0), np.uint16),
+        join((v + w + 1) >> 1, np.uint8),
+        join(np.clip(signed[0] + signed[1], -128, 127), np.int8),
+        int(abs(v - w).sum()),
+        int(7 + s2[0] * signed[1][0] + s2[1] * signed[1][1]) % 2**32,
+    ]
+
+
+def test_functions_of_halves() -> None:
+    """Pairs, saturation and comparisons agree with NumPy's halves."""
+    x = (RNG.random(64) * 4 - 2).astype(np.float16)
+    y = np.zeros((6, 64), np.float16)
+    run("half_functions", (1,), (32,), (x, y))
+    low, high = x[::2], x[1::2]
+    np.testing.assert_array_equal(y[0], abs(x))
+    np.testing.assert_array_equal(y[1], np.floor(x))
+    np.testing.assert_array_equal(y[2], (x > -x).astype(np.float16))
+    both = (low > high) & (high > low)
+    np.testing.assert_array_equal(y[3], np.where(np.repeat(both, 2), x, -x))
+    np.testing.assert_array_equal(y[4][::2], np.clip(low + high, 0, 1))
+    fused = (low.astype(np.float64) * high + low).astype(np.float16)
+    np.testing.assert_array_equal(y[4][1::2], np.where(np.signbit(fused), 0, fused))
+    root = np.sqrt(abs(x).astype(np.float32)).astype(np.float16)
+    np.testing.assert_array_equal(y[5], np.where(np.repeat(np.signbit(high), 2), 1, root))

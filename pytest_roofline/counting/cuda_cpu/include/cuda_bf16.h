@@ -1,11 +1,14 @@
 #pragma once
 #include "rl/cuda.hpp"
 #include "rl/half.hpp"
+#include "rl/short_math.hpp"
 
 RL_SHORT_FLOAT(__nv_bfloat16, rl_bfloat_from_float, rl_bfloat_to_float)
 typedef __nv_bfloat16 nv_bfloat16;
 RL_SHORT_PAIR(__nv_bfloat162, __nv_bfloat16)
 typedef __nv_bfloat162 nv_bfloat162;
+RL_SHORT_MATH(__nv_bfloat16, rl_bfloat_from_float, rl_bfloat_to_float)
+RL_PAIR_MATH(__nv_bfloat162, __nv_bfloat16)
 struct __nv_bfloat16_raw {
     unsigned short x;
 };
@@ -14,6 +17,8 @@ RL_INLINE __nv_bfloat16 __float2bfloat16(float x) { return __nv_bfloat16(x); }
 RL_INLINE __nv_bfloat16 __float2bfloat16_rn(float x) { return __nv_bfloat16(x); }
 RL_INLINE __nv_bfloat16 __double2bfloat16(double x) { return __nv_bfloat16(x); }
 RL_INLINE __nv_bfloat16 __int2bfloat16_rn(int x) { return __nv_bfloat16(x); }
+RL_INLINE int __bfloat162int_rn(__nv_bfloat16 h) { return __float2int_rn(h); }
+RL_INLINE int __bfloat162int_rz(__nv_bfloat16 h) { return __float2int_rz(h); }
 RL_INLINE float __bfloat162float(__nv_bfloat16 h) { return h; }
 RL_INLINE __nv_bfloat16 __ushort_as_bfloat16(unsigned short b) { return __nv_bfloat16::from_bits(b); }
 RL_INLINE unsigned short __bfloat16_as_ushort(__nv_bfloat16 h) { return h.bits; }

@@ -2,7 +2,7 @@
 // that the shadow knows it as one.
 #pragma once
 
-#include "scheduler.hpp"
+#include "named_barriers.hpp"
 #include "staleness.hpp"
 
 namespace roofline {

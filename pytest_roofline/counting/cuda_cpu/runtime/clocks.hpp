@@ -113,15 +113,33 @@ inline bool knows(const std::vector<Acquired>& acquired, Stamp s, int depth) {
     return false;
 }
 
+// What named barriers have taught the warps of this block since its last barrier of all: the accesses of a thread below a
+// clock happened before.
+struct Lessons {
+    u16 epoch = 0;
+    u16 below[kMaxThreads] = {};
+};
+
+inline std::vector<Lessons> lessons;  // by warp; empty: the block has used no named barrier
+
 // Did the access `old` happen before what thread `t` does now?
 RL_HOT bool happened_before(const Thread& t, Stamp old) {
     if (block_of(old) == this_block()) {
         const u32 thread = thread_of(old);
         if (thread == t.linear || epoch_of(old) != launch.epoch) return true;
         if (thread / kWarp == t.warp && earlier(clock_of(old), warps[t.warp].clocks[t.lane][thread % kWarp])) return true;
+        if (!lessons.empty() && lessons[t.warp].epoch == launch.epoch && earlier(clock_of(old), lessons[t.warp].below[thread]))
+            return true;
     }
     if (!t.acquired.empty() && knows(t.acquired, old, 3)) return true;
     return !launch.block_acquired.empty() && knows(launch.block_acquired, old, 3);
+}
+
+// Into `to`, unless that is of an epoch before, whatever `from` knows.
+inline void learn(Lessons& to, const Lessons& from) {
+    if (from.epoch != launch.epoch) return;
+    if (to.epoch != launch.epoch) to = {launch.epoch, {}};
+    for (u32 i = 0; i < launch.threads; ++i) to.below[i] = std::max(to.below[i], from.below[i]);
 }
 
 inline void fence(bool device) {

@@ -133,8 +133,11 @@ inline void forget_order() {
     }
 }
 
+void forget_named_barriers();  // named_barriers.hpp
+
 inline void begin_block() {
     forget_order();
+    forget_named_barriers();
     for (u32 w = 0; w < launch.warps; ++w) {
         Warp& warp = warps[w];
         warp.alive = warp.size == 32 ? ~0u : (1u << warp.size) - 1;
@@ -193,6 +196,9 @@ RL_COLD inline std::string who_waits_where(bool& only_barriers, Thread*& witness
         char text[200];
         if (t.status == Status::barrier) {
             std::snprintf(text, sizeof text, "at the barrier of line %d", t.site.line);
+        } else if (t.status == Status::named) {
+            only_barriers = false;
+            std::snprintf(text, sizeof text, "at the named barrier %d of line %d", static_cast<int>(t.operand), t.site.line);
         } else {
             only_barriers = false;
             std::snprintf(text, sizeof text, "in %s with mask 0x%08x at line %d", name_of(t.collective), t.mask, t.site.line);

@@ -32,7 +32,7 @@ struct Site {
     bool operator==(const Site& o) const { return line == o.line && (file == o.file || !std::strcmp(file, o.file)); }
 };
 
-enum class Status : u8 { fresh, ready, barrier, collective, done };
+enum class Status : u8 { fresh, ready, barrier, named, collective, done };
 
 enum class Collective : u32 {
     syncwarp,

@@ -80,6 +80,7 @@ uint3 rl_block_extent() __attribute__((const));
 uint3 rl_grid_extent() __attribute__((const));
 unsigned rl_lane() __attribute__((const));
 uint64_t rl_barrier(uint32_t kind, uint32_t predicate, int line, const char* file);
+void rl_named_barrier(uint32_t id, uint32_t count, int waits, int line, const char* file);
 void rl_syncwarp(uint32_t mask, int line, const char* file);
 uint64_t rl_shuffle(uint32_t mask, uint64_t value, int argument, int width, uint32_t collective, int line, const char* file);
 uint64_t rl_vote(uint32_t mask, uint64_t value, uint32_t collective, int is_signed, int line, const char* file);
@@ -116,6 +117,8 @@ RL_INLINE int __syncthreads_count(int predicate, RL_SITE) {
 }
 RL_INLINE int __syncthreads_and(int predicate, RL_SITE) { return static_cast<int>(rl_barrier(2, predicate != 0, line, file)); }
 RL_INLINE int __syncthreads_or(int predicate, RL_SITE) { return static_cast<int>(rl_barrier(3, predicate != 0, line, file)); }
+RL_INLINE void __barrier_sync(unsigned id, RL_SITE) { rl_named_barrier(id, 0, 1, line, file); }
+RL_INLINE void __barrier_sync_count(unsigned id, unsigned count, RL_SITE) { rl_named_barrier(id, count, 1, line, file); }
 RL_INLINE void __syncwarp(unsigned mask = 0xFFFFFFFFu, RL_SITE) { rl_syncwarp(mask, line, file); }
 RL_INLINE void __threadfence() { rl_fence(1); }
 RL_INLINE void __threadfence_system() { rl_fence(1); }
@@ -123,6 +126,9 @@ RL_INLINE void __threadfence_block() { rl_fence(0); }
 RL_INLINE void __nanosleep(unsigned) { rl_poll(); }
 RL_INLINE void __trap(RL_SITE) { rl_fail(RL_TRAP, "__trap()", line, file); }
 RL_INLINE void __brkpt() {}
+#ifndef __clang__
+#define __builtin_assume(condition) ((void)0)
+#endif
 RL_INLINE bool __isShared(const void* p) { return rl_is_shared(p); }
 RL_INLINE bool __isGlobal(const void* p) { return rl_is_global(p); }
 

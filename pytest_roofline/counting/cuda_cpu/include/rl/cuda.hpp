@@ -4,5 +4,6 @@
 #include "warp.hpp"
 #include "atomics.hpp"
 #include "intrinsics.hpp"
+#include "packed.hpp"
 #include "math.hpp"
 #include "entry.hpp"

@@ -145,3 +145,5 @@ RL_INLINE double __ull2double_rn(unsigned long long x) { return RL_CONVERTED_REA
 RL_INLINE float __double2float_rn(double x) { return RL_CONVERTED_REAL(float, x); }
 
 RL_INLINE long long clock64() { return 0; }
+RL_INLINE int rl_clock() { return 0; }
+#define clock rl_clock  // the C library has one

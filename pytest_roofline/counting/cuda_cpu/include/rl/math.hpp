@@ -43,6 +43,11 @@ RL_INLINE constexpr std::common_type_t<A, B> max(A a, B b) {
     else return static_cast<C>(a) < static_cast<C>(b) ? static_cast<C>(b) : static_cast<C>(a);
 }
 
+using std::isfinite;
+using std::isinf;
+using std::isnan;
+using std::signbit;
+
 RL_INLINE float rsqrtf(float x) { return RL_OPERATION(float, "special", RL_REAL, 1.0f / __builtin_sqrtf(x)); }
 RL_INLINE double rsqrt(double x) { return RL_OPERATION(double, "special", RL_REAL, 1.0 / __builtin_sqrt(x)); }
 RL_INLINE float rcbrtf(float x) { return 1.0f / std::cbrt(x); }
@@ -67,6 +72,30 @@ RL_INLINE double __ddiv_rn(double a, double b) { return RL_OPERATION(double, "di
 RL_INLINE double __dsqrt_rn(double x) { return std::sqrt(x); }
 RL_INLINE float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 RL_INLINE double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+
+RL_INLINE float norm3df(float a, float b, float c) { return std::sqrt(a * a + b * b + c * c); }
+RL_INLINE float norm4df(float a, float b, float c, float d) { return std::sqrt(a * a + b * b + c * c + d * d); }
+RL_INLINE float rnorm3df(float a, float b, float c) { return 1.0f / norm3df(a, b, c); }
+RL_INLINE float rhypotf(float a, float b) { return 1.0f / std::hypot(a, b); }
+RL_INLINE double norm3d(double a, double b, double c) { return std::sqrt(a * a + b * b + c * c); }
+RL_INLINE double rhypot(double a, double b) { return 1.0 / std::hypot(a, b); }
+RL_INLINE float erfcxf(float x) { return static_cast<float>(std::exp(static_cast<double>(x) * x) * std::erfc(static_cast<double>(x))); }
+RL_INLINE void sincospif(float x, float* s, float* c) {
+    *s = sinpif(x);
+    *c = cospif(x);
+}
+
+// The value nearest to zero among the two around an exact result.
+RL_INLINE float rl_toward_zero(double exact) {
+    const float nearest = static_cast<float>(exact);
+    return __builtin_fabs(static_cast<double>(nearest)) > __builtin_fabs(exact) ? __builtin_nextafterf(nearest, 0.0f) : nearest;
+}
+RL_INLINE float __fmul_rz(float a, float b) {
+    return RL_OPERATION(float, "mul", RL_REAL, rl_toward_zero(static_cast<double>(a) * b));
+}
+RL_INLINE float __fadd_rz(float a, float b) {
+    return RL_OPERATION(float, "add", RL_REAL, rl_toward_zero(static_cast<double>(a) + b));
+}
 
 // Never fused: an asm statement keeps the compiler from contracting the operation with a neighbour.
 template <class T>
