@@ -178,8 +178,6 @@ _TRIPS = "a loop whose number of trips only the launch knows: nvcc reads single 
 _UNROLLED = "nvcc unrolls the loop by four, and lanes of different numbers of trips meet elsewhere"
 # Why figures of these rows are not those of the hardware.
 KNOWN = {
-    "program scan_packed": _TIMING,
-    "program hook_components": _TIMING,
     "program count_keys": _TIMING,
     "program ring_of_flags": _TIMING,
     "program softmax_row": _TRIPS,
