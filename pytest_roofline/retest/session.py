@@ -44,10 +44,12 @@ class Retest:
         self._screen_again(rows)
         suspects = [name for name, row in rows.items() if self._worth(row)]
         panel = self._shifted(rows)
-        if settings.which != OFF and (suspects or panel):
+        again = settings.which != OFF and (suspects or panel)
+        if again or settings.calibrate:
             from pytest_roofline import worker
 
             worker.close()  # what this process holds on the GPU is given back to those that follow
+        if again:
             if state.old is not None:
                 suspects = self._beside_old(rows, suspects, panel)
             self._alone(rows, suspects)
