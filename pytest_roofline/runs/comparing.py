@@ -12,7 +12,7 @@ from pytest_roofline.counting.compiled import resources
 from pytest_roofline.runs.accepting import UNTRUSTED
 from pytest_roofline.runs.building import comparison
 from pytest_roofline.runs.record import COUNTED, CaseRecord, CountedFigures, RunRecord
-from pytest_roofline.statistics import Summary
+from pytest_roofline.statistics import Summary, alarm
 from pytest_roofline.statistics.screen import Shift, compare_run, shift
 from pytest_roofline.verdict import Circumstances, Kind, Reason, Verdict, compare
 
@@ -64,14 +64,22 @@ def _timed(run: RunRecord, stored: Sequence[Baseline]) -> Compared:
         raise IncomparableError("the older results hold no times, only counts: compare counts with counts")
     current = {case.id: _summary(case) for case in run.cases if case.times is not None and not _untrusted(case)}
     moved = shift(current, before.history)
-    cases = tuple(_time(case, current.get(case.id), before, moved) for case in run.cases)
+    # As in a session of the plugin: those share the false alarms whose code may have changed.
+    suspects = [c for c in run.cases if c.id in current and not c.kernel.peer and not _same_code(c, before)]
+    chance = alarm(len(suspects))
+    cases = tuple(_time(case, current.get(case.id), before, moved, chance) for case in run.cases)
     notes = [f"another environment: {text}" for text in _environments(run, stored, before)]
     if moved.remarkable:
         notes.append(f"the whole run moved by {100 * moved.seen:+.1f} %, over {moved.cases} cases")
     return _result(replace(run, cases=cases), set(before.runs), notes)
 
 
-def _time(case: CaseRecord, summary: Summary | None, before: Past, moved: Shift) -> CaseRecord:
+def _same_code(case: CaseRecord, before: Past) -> bool:
+    runs = before.runs.get(case.id, {})
+    return bool(runs) and case.kernel.code is not None and case.kernel.code == runs[max(runs)].code
+
+
+def _time(case: CaseRecord, summary: Summary | None, before: Past, moved: Shift, chance: float) -> CaseRecord:
     if summary is None:
         return case  # wrong, invalid or impossible: its own verdict says so
     runs = before.runs.get(case.id, {})
@@ -80,9 +88,8 @@ def _time(case: CaseRecord, summary: Summary | None, before: Past, moved: Shift)
         if case.kernel.peer:
             verdict = Verdict(Kind.INFORMATION, Reason.PEER, "a library routine is no kernel of this project")
         return replace(case, verdict=comparison("baseline", verdict), comparisons=())
-    found = compare_run(case.id, summary, {name: r.summary for name, r in runs.items()}, before.history, moved)
-    code = case.kernel.code
-    around = Circumstances(before.differences.get(case.id, ()), code is not None and code == runs[max(runs)].code)
+    found = compare_run(case.id, summary, {name: r.summary for name, r in runs.items()}, before.history, moved, chance)
+    around = Circumstances(before.differences.get(case.id, ()), _same_code(case, before))
     return replace(case, verdict=comparison("baseline", compare(found, len(runs), around)), comparisons=())
 
 

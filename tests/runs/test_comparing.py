@@ -29,6 +29,22 @@ def test_a_doubled_time_is_a_regression_and_the_rest_is_not():
     assert found.run.cases[0].verdict.ratio == pytest.approx(2, rel=0.02)
 
 
+def test_unchanged_code_shares_no_false_alarms():
+    """The fewer kernels may have changed, the narrower are the intervals, as in a session of the plugin."""
+    many = {f"copy/cuda/v{k}/f32/8": 50e-6 for k in range(200)}
+    before = baselines_of(with_code(made_run(many), "old"))
+    all_changed = against(with_code(made_run(many), "new"), before).run.cases[0].verdict
+    mixed = with_code(made_run(many), "old")
+    one = replace(mixed.cases[0], kernel=replace(mixed.cases[0].kernel, code="new"))
+    one_changed = against(replace(mixed, cases=(one, *mixed.cases[1:])), before).run.cases[0].verdict
+    assert one_changed.high - one_changed.low < 0.9 * (all_changed.high - all_changed.low)
+
+
+def with_code(run, code):
+    """The run with this digest of every kernel's code."""
+    return replace(run, cases=tuple(replace(c, kernel=replace(c.kernel, code=code)) for c in run.cases))
+
+
 def test_cases_of_one_side_only_are_new_or_missing():
     """Neither is silent."""
     found = against(made_run({CASE: 50e-6, "copy/cuda/late/f32/8": 1e-6}), baselines_of(made_run(CASES)))
