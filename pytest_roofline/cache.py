@@ -43,10 +43,13 @@ def locked(path: Path) -> Iterator[None]:
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that any reader finds all of it or what was there before; creates its folder.
 
-    Raises ``OSError`` and leaves nothing behind where it cannot be written.
+    Raises ``OSError``, which names the file, and leaves nothing behind where it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    file = tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False)  # noqa: SIM115  (closed before it is moved)
+    try:
+        file = tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False)  # noqa: SIM115  (closed before it is moved)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     try:
         with file:
             file.write(content)

@@ -33,6 +33,18 @@ def test_a_failure_leaves_what_was_there(tmp_path, monkeypatch, step):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_folder_that_takes_no_file_is_said_with_the_file_that_was_wanted(tmp_path, monkeypatch):
+    """Not with the name of a temporary one."""
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied", str(tmp_path / "tmpabc"))
+
+    monkeypatch.setattr(cache.tempfile, "NamedTemporaryFile", refuse)
+    with pytest.raises(PermissionError) as caught:
+        cache.write_atomically(tmp_path / "report.html", b"")
+    assert caught.value.filename == str(tmp_path / "report.html")
+
+
 def test_content_that_is_no_bytes_leaves_nothing(tmp_path):
     """Also a mistake of the caller does."""
     with pytest.raises(TypeError):

@@ -75,9 +75,16 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         app(arguments)
     except _UNUSABLE as error:
-        console.complain(str(error))
+        console.complain(_said(error))
         return UNUSABLE
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else OK
         return UNUSABLE if code == _CLICK_USAGE else code
     return OK
+
+
+def _said(error: Exception) -> str:
+    """What is wrong, without the number that the system gives it."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename} cannot be used: {error.strerror}"
+    return str(error)

@@ -50,7 +50,12 @@ def compare(
         console.tell(_text(found, verbose), output)
     else:
         console.deliver(export.as_json(found.run) if form is Format.JSON else export.as_csv(found.run), output)
-    raise typer.Exit(code(found, strict=strict))
+    ends = code(found, strict=strict)
+    if ends == NOTHING:
+        empty = only and not found.run.cases
+        why = f"no case of {after} contains {only!r}" if empty else "the two have no case in common"
+        console.complain(f"nothing was compared: {why}")
+    raise typer.Exit(ends)
 
 
 def code(found: Compared, *, strict: bool) -> int:

@@ -56,11 +56,17 @@ def list_runs(
     """List runs, or the cases that there are."""
     opened = Store(store)
     if cases is not None:
-        for key, name, number in queries.cases(opened, cases, device):
-            console.show([f"{key:12} {number:6} runs  {name}"])
+        known = queries.cases(opened, cases, device)
+        if not known:
+            raise HistoryError(f"the history has no case whose id contains {cases!r}")
+        console.show(f"{key:12} {number:6} runs  {name}" for key, name, number in known)
         return
+    found = queries.runs(opened, device, branch, limit)
+    if not found:
+        wanted = [f"{name} {value}" for name, value in (("device", device), ("branch", branch)) if value is not None]
+        raise HistoryError(f"the history has no runs of {' and '.join(wanted)}")
     console.show([f"{'started':20} {'commit':12} {'device':12} {'cases':>5} {'fail':>4}  run"])
-    console.show(map(_run_line, queries.runs(opened, device, branch, limit)))
+    console.show(map(_run_line, found))
 
 
 @app.command()

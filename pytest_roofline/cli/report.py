@@ -45,6 +45,8 @@ def report(
 ) -> None:
     """Report a run as an HTML page, Markdown or text."""
     found, form = read(run), form or _by_ending(output)
+    if history is not None and form is not Format.HTML:
+        raise HistoryError("--history is shown in an HTML report only: -o FILE.html")
     if form is Format.MARKDOWN:
         console.deliver(_markdown(found, limit, title), output)
     elif form is Format.TEXT:
@@ -84,9 +86,17 @@ def _markdown(run: RunRecord, limit: int, title: str) -> str:
 
 
 def _text(run: RunRecord, verbose: bool) -> list[Line]:
-    lines = [terminal.totals(run)]
+    lines = [terminal.totals(run), line(_origin(run))]
     lines += terminal.section(run, verbose=verbose, width=console.width(), plain=console.is_ascii())
     return [*lines, line(), *terminal.footnotes(run)]
+
+
+def _origin(run: RunRecord) -> str:
+    """Where and when the run was, and of which commit."""
+    parts = [run.device.name, f"{run.started[:16].replace('T', ' ')} UTC"]
+    if run.commit is not None:
+        parts.append(f"commit {run.commit.id[:12]}" + (" with changes" if run.commit.dirty else ""))
+    return ", ".join([*parts, f"run {run.id}"])
 
 
 def _history(run: RunRecord, where: str | None) -> Series | None:

@@ -51,7 +51,7 @@ def _folder(path: Path) -> list[Baseline]:
         below = Store(path).devices()
         hint = f"; it has folders of {', '.join(below)}: name one of them" if below else ""
         raise BaselineError(f"{path} holds neither baselines nor run files{hint}")
-    if all(_is_baseline(file) for file in files):
+    if any(_is_baseline(file) for file in files):  # then the others are damaged, or do not belong there
         return [read_baseline(file) for file in files]
     merged: dict[tuple[str, str], Baseline] = {}
     for file in files:

@@ -144,7 +144,10 @@ class Store:
             except (self._duckdb.Error, FileNotFoundError) as error:
                 gone = isinstance(error, self._duckdb.IOException | FileNotFoundError)
                 if not gone or attempt == _ATTEMPTS:
-                    raise HistoryError(f"the history in {self.place} cannot be read: {error}") from error
+                    # DuckDB adds the statement, with every file of the store.
+                    said = str(error).partition("\n")[0]
+                    hint = "" if gone else "; remove a damaged file and ingest its runs again"
+                    raise HistoryError(f"the history in {self.place} cannot be read: {said}{hint}") from error
         raise AssertionError("unreachable")
 
     def _listed(self, name: str) -> frozenset[str]:

@@ -91,6 +91,17 @@ def test_a_file_that_is_not_there_is_said_on_standard_error(command, tmp_path):
     assert ended.err.count("\n") == 1
 
 
+def test_what_cannot_be_written_is_named_without_a_number(command, tmp_path):
+    """The file that was asked for, and why not."""
+    run = save(made_run({"copy/cuda/a/f32/8": 20e-6}), tmp_path / "run.json")
+    (tmp_path / "file").write_text("kept")
+    ended = command("export", run, "-o", tmp_path / "file" / "x.csv")
+    assert (ended.code, ended.out) == (4, "")
+    assert f"{tmp_path / 'file'} cannot be used: " in ended.err
+    assert "Errno" not in ended.err
+    assert (tmp_path / "file").read_text() == "kept"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"), [("report -v {run}", 0), ("export {run}", 0), ("compare {old} {run}", 1)]
 )

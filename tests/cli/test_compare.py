@@ -39,8 +39,10 @@ def test_a_regression_ends_with_1(command, before, tmp_path):
 def test_nothing_compared_ends_with_5(command, before, tmp_path):
     """It must not pass for success; a selection that leaves nothing neither."""
     other = run_file(tmp_path, "other", {"fma/cuda/a/f32/8": 1e-6})
-    assert command("compare", before, other).code == 5
-    assert command("compare", before, before, "--only=nothing").code == 5
+    ended = command("compare", before, other)
+    assert (ended.code, "nothing was compared: the two have no case in common" in ended.err) == (5, True)
+    ended = command("compare", before, before, "--only=nothing")
+    assert (ended.code, "contains 'nothing'" in ended.err) == (5, True)
 
 
 def test_strict_fails_warnings_and_missing_cases(command, before, tmp_path):
@@ -108,5 +110,8 @@ def test_what_cannot_be_compared_ends_with_4(command, before, tmp_path):
     for baseline in baselines_of(made_run(CASES)):
         store.save(baseline)
     assert "it has folders of h200: name one of them" in command("compare", store.root, before).err
+    (store.root / "h200" / "sum.json").write_text('{"campaigns": {')
+    ended = command("compare", store.root / "h200", before)
+    assert (ended.code, "sum.json is no baseline" in ended.err) == (4, True)
     (tmp_path / "odd.json").write_text('{"campaigns": 1}')
     assert command("compare", tmp_path / "odd.json", before).code == 4

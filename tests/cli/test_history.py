@@ -53,6 +53,14 @@ def test_runs_and_cases_are_listed(command, store):
     lines = command("history", "list", "-n", "2").out.splitlines()
     assert [line.split()[-1] for line in lines[1:]] == ["run0039", "run0038"]
     assert command("history", "list", "--cases=plain").out.split() == ["h200", "40", "runs", CASE]
+    for arguments, said in (
+        (("--device=b9000",), "no runs of device b9000"),
+        (("--branch=x", "--device=h200"), "no runs of device h200 and branch x"),
+        (("--cases=nothing",), "no case whose id contains 'nothing'"),
+        (("--store=nowhere",), "the history in nowhere is empty"),
+    ):
+        ended = command("history", "list", *arguments)
+        assert (ended.code, ended.out, said in ended.err) == (4, "", True)
 
 
 def test_a_case_is_plotted_with_its_change(command, store):

@@ -23,7 +23,10 @@ def run(tmp_path):
 def test_text_is_the_section_of_pytest(command, run):
     """The same table as at the end of a run, and -v lists all with their sentences."""
     out = command("report", run).out
-    assert out.startswith("1 cases timed: 1 same\n")
+    first, second, *_ = out.splitlines()
+    assert first == "1 cases timed: 1 same"
+    assert second.startswith("NVIDIA H200, 2026-11-")
+    assert "run " in second
     assert "    cuda/a" in out
     assert "same: copy" not in out
     assert "same: copy/cuda/a/f32/8: same, as made" in command("report", run, "-v").out
@@ -71,6 +74,8 @@ def test_a_history_goes_into_the_html_report(command, run, tmp_path):
     output = tmp_path / "out.html"
     assert command("report", run, "-o", output, "--history", store).code == 0
     assert "earlier" in output.read_text()
+    ended = command("report", run, "--history", store)
+    assert (ended.code, "in an HTML report only" in ended.err) == (4, True)
 
 
 def test_tables_are_csv_or_json(command, run, tmp_path):
