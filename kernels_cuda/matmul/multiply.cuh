@@ -57,34 +57,41 @@ struct Tile {
     static constexpr int THREADS = SLICES * ROWS * COLUMNS / (HEIGHT * WIDTH);
 };
 
-// A block's product, in the registers of its threads.
-template <typename Tile, Layout A, Layout B, typename Offset>
-class Product {
-    static constexpr int HEIGHT = Tile::HEIGHT, WIDTH = Tile::WIDTH, STAGES = Tile::STAGES, SLICES = Tile::SLICES;
-    static constexpr int DEPTH = Tile::DEPTH, THREADS = Tile::THREADS, STEPS_EACH = DEPTH / SLICES;
-    static constexpr int DOWN = 4, RIGHT = 8;  // lanes of a warp, 4 x 4 results of each at a time
-    static constexpr int WARPS_RIGHT = Tile::COLUMNS / (RIGHT * WIDTH);
-    static constexpr int BATCHES = 4;
+// Adds up a[i, 0..k) b[0..k, j) for the tile of c that begins at the pointer `c`; `a` and `b` point to its panels'
+// first elements, of which `rows` and `columns` are inside the matrices. WIDE: rows of c are aligned to 16 bytes, and
+// `columns` is a multiple of four. `memory` are STAGES pairs of tiles.
+template <typename Tile, Layout A, Layout B, typename Offset, bool WIDE>
+__device__ __forceinline__ void multiply(float4* memory, const float* a, const float* b, float* c, int rows,
+                                         int columns, int k, long long a_row, long long a_column, long long b_row,
+                                         long long b_column, long long c_row, long long c_column) {
+    constexpr int HEIGHT = Tile::HEIGHT, WIDTH = Tile::WIDTH, STAGES = Tile::STAGES, SLICES = Tile::SLICES;
+    constexpr int DEPTH = Tile::DEPTH, THREADS = Tile::THREADS, STEPS_EACH = DEPTH / SLICES;
+    constexpr int DOWN = 4, RIGHT = 8;  // lanes of a warp, 4 x 4 results of each at a time
+    constexpr int BATCHES = 4;
     static_assert(Tile::ROWS % (DOWN * HEIGHT) == 0 && Tile::COLUMNS % (RIGHT * WIDTH) == 0, "whole warps");
     static_assert(STEPS_EACH >= 2 * BATCHES, "a batch of copies every other step");
     using OperandA = Operand<Tile::ROWS, DEPTH, THREADS, A, Offset>;
     using OperandB = Operand<Tile::COLUMNS, DEPTH, THREADS, B, Offset>;
-    static constexpr int B_TILE = DEPTH * OperandA::PITCH;  // words from a's tile to b's
-    static constexpr int STAGE = B_TILE + DEPTH * OperandB::PITCH;
+    constexpr int B_TILE = DEPTH * OperandA::PITCH;  // words from a's tile to b's
+    constexpr int STAGE = B_TILE + DEPTH * OperandB::PITCH;
     static_assert(SLICES == 1 || Tile::ROWS * Tile::COLUMNS <= STAGES * STAGE, "a slice's results fit");
+    float* const tiles = reinterpret_cast<float*>(memory);
+    float* const last = tiles + (STAGES - 1) * STAGE;
+    OperandA from_a(a, a_row, a_column, rows);
+    OperandB from_b(b, b_column, b_row, columns);
 
-    OperandA from_a;
-    OperandB from_b;
-    float4* const memory;
-    float* const tiles;
-    float *read, *write;
-    int slice, y, x;
+    const int lane = threadIdx.x % 32;
+    const int slice = threadIdx.x / (THREADS / SLICES);
+    const int warp = threadIdx.x % (THREADS / SLICES) / 32;
+    constexpr int WARPS_RIGHT = Tile::COLUMNS / (RIGHT * WIDTH);
+    const int y = warp / WARPS_RIGHT * DOWN * HEIGHT + (lane >> 1 & 1 | lane >> 3 & 2) * 4;
+    const int x = warp % WARPS_RIGHT * RIGHT * WIDTH + (lane & 1 | lane >> 1 & 6) * 4;
+
     float sum[HEIGHT * WIDTH] = {};
     float left[2][HEIGHT], right[2][WIDTH];
-
-    __device__ __forceinline__ void load_operands(int buffer, int step) {
-        const float* a_step = read + (slice * STEPS_EACH + step) * OperandA::PITCH + y;
-        const float* b_step = read + B_TILE + (slice * STEPS_EACH + step) * OperandB::PITCH + x;
+    const auto load_operands = [&](int buffer, const float* stage, int step) {
+        const float* a_step = stage + (slice * STEPS_EACH + step) * OperandA::PITCH + y;
+        const float* b_step = stage + B_TILE + (slice * STEPS_EACH + step) * OperandB::PITCH + x;
 #pragma unroll
         for (int i = 0; i < HEIGHT; i += 4) {
             load(&left[buffer][i], a_step + i * DOWN);
@@ -93,12 +100,32 @@ class Product {
         for (int j = 0; j < WIDTH; j += 4) {
             load(&right[buffer][j], b_step + j * RIGHT);
         }
-    }
+    };
 
-    // Multiplies the tile at `read`, while a later one is copied to `write` if COPIES.
-    template <bool COPIES>
-    __device__ __forceinline__ void multiply_tile(bool final) {
-        float* const last = tiles + (STAGES - 1) * STAGE;
+    const int count = (k - 1) / DEPTH + 1;  // tiles; one of zeros if k is 0
+    const int odd = k - (count - 1) * DEPTH;
+    from_a.template copy<false>(tiles, 0, OperandA::COPIES, odd);
+    from_b.template copy<false>(tiles + B_TILE, 0, OperandB::COPIES, odd);
+    from_a.advance(odd);
+    from_b.advance(odd);
+    __pipeline_commit();
+#pragma unroll
+    for (int s = 1; s < STAGES - 1; ++s) {
+        if (s < count) {
+            from_a.template copy<true>(tiles + s * STAGE);
+            from_b.template copy<true>(tiles + s * STAGE + B_TILE);
+            from_a.advance(DEPTH);
+            from_b.advance(DEPTH);
+        }
+        __pipeline_commit();
+    }
+    __pipeline_wait_prior(STAGES - 2);
+    __syncthreads();
+    float *read = tiles, *write = last;
+    load_operands(0, read, 0);
+
+    // Multiplies the tile at `read`, while a later one is copied to `write` if `copies`: known where it is inlined.
+    const auto multiply_tile = [&](bool copies, bool final) __attribute__((always_inline)) {
 #pragma unroll
         for (int step = 0; step < STEPS_EACH; ++step) {
             if (step == STEPS_EACH - 1) {
@@ -110,8 +137,8 @@ class Product {
                     read = read == last ? tiles : read + STAGE;
                 }
             }
-            load_operands((step + 1) % 2, (step + 1) % STEPS_EACH);
-            if (COPIES && step % 2 == 0 && step / 2 < BATCHES) {
+            load_operands((step + 1) % 2, read, (step + 1) % STEPS_EACH);
+            if (copies && step % 2 == 0 && step / 2 < BATCHES) {
                 const int batch = step / 2;
                 from_a.template copy<true>(write, batch * OperandA::COPIES / BATCHES,
                                            (batch + 1) * OperandA::COPIES / BATCHES);
@@ -130,102 +157,46 @@ class Product {
         }
         from_a.advance(DEPTH);
         from_b.advance(DEPTH);
-    }
-
-  public:
-    // `a` and `b` point to the panels' first elements, of which `rows` and `columns` are inside the matrices. `memory`
-    // are STAGES pairs of tiles.
-    __device__ __forceinline__ Product(float4* memory, const float* a, const float* b, int rows, int columns,
-                                       long long a_row, long long a_column, long long b_row, long long b_column)
-        : from_a(a, a_row, a_column, rows),
-          from_b(b, b_column, b_row, columns),
-          memory(memory),
-          tiles(reinterpret_cast<float*>(memory)),
-          read(tiles),
-          write(tiles + (STAGES - 1) * STAGE) {
-        const int lane = threadIdx.x % 32, warp = threadIdx.x % (THREADS / SLICES) / 32;
-        slice = threadIdx.x / (THREADS / SLICES);
-        y = warp / WARPS_RIGHT * DOWN * HEIGHT + (lane >> 1 & 1 | lane >> 3 & 2) * 4;
-        x = warp % WARPS_RIGHT * RIGHT * WIDTH + (lane & 1 | lane >> 1 & 6) * 4;
-    }
-
-    // Adds up a[i, 0..k) b[0..k, j).
-    __device__ __forceinline__ void multiply(int k) {
-        const int count = (k - 1) / DEPTH + 1;  // tiles; one of zeros if k is 0
-        const int odd = k - (count - 1) * DEPTH;
-        from_a.template copy<false>(tiles, 0, OperandA::COPIES, odd);
-        from_b.template copy<false>(tiles + B_TILE, 0, OperandB::COPIES, odd);
-        from_a.advance(odd);
-        from_b.advance(odd);
-        __pipeline_commit();
-#pragma unroll
-        for (int s = 1; s < STAGES - 1; ++s) {
-            if (s < count) {
-                from_a.template copy<true>(tiles + s * STAGE);
-                from_b.template copy<true>(tiles + s * STAGE + B_TILE);
-                from_a.advance(DEPTH);
-                from_b.advance(DEPTH);
-            }
-            __pipeline_commit();
-        }
-        __pipeline_wait_prior(STAGES - 2);
-        __syncthreads();
-        load_operands(0, 0);
-        int tile = 0;
+    };
+    int tile = 0;
 #pragma unroll 1
-        for (; tile + STAGES - 1 < count; ++tile) {
-            multiply_tile<true>(false);
-        }
+    for (; tile + STAGES - 1 < count; ++tile) {
+        multiply_tile(true, false);
+    }
 #pragma unroll 1
-        for (; tile < count; ++tile) {
-            multiply_tile<false>(tile + 1 == count);
-        }
+    for (; tile < count; ++tile) {
+        multiply_tile(false, tile + 1 == count);
     }
 
-    // Stores the tile that begins at the pointer `c`. WIDE: rows of c are aligned to 16 bytes, and `columns` is a
-    // multiple of four.
-    template <bool WIDE>
-    __device__ __forceinline__ void store(float* c, int rows, int columns, long long c_row, long long c_column) {
-        if constexpr (SLICES > 1) {
-            add_slices<HEIGHT * WIDTH, THREADS, SLICES>(sum, memory);
-            if (slice > 0) {
-                return;
-            }
+    if constexpr (SLICES > 1) {
+        add_slices<HEIGHT * WIDTH, THREADS, SLICES>(sum, memory);
+        if (slice > 0) {
+            return;
         }
+    }
 #pragma unroll
-        for (int i = 0; i < HEIGHT; ++i) {
-            const int row = y + i / 4 * 4 * DOWN + i % 4;
+    for (int i = 0; i < HEIGHT; ++i) {
+        const int row = y + i / 4 * 4 * DOWN + i % 4;
 #pragma unroll
-            for (int j = 0; j < WIDTH; j += 4) {
-                const int column = x + j * RIGHT;
-                const float* four = &sum[i * WIDTH + j];
-                float* to = c + row * c_row + column * c_column;
-                if (WIDE && row < rows && column < columns) {
-                    // Without an addition the compiler would keep the sums where a 16-byte store wants them, in
-                    // registers of the same banks as the operands from b, and FFMA would wait for them.
-                    *reinterpret_cast<float4*>(to) =
-                        make_float4(four[0] + 0.0f, four[1] + 0.0f, four[2] + 0.0f, four[3] + 0.0f);
-                } else if (row < rows) {
+        for (int j = 0; j < WIDTH; j += 4) {
+            const int column = x + j * RIGHT;
+            const float* four = &sum[i * WIDTH + j];
+            float* to = c + row * c_row + column * c_column;
+            if (WIDE && row < rows && column < columns) {
+                // Without an addition the compiler would keep the sums where a 16-byte store wants them, in registers
+                // of the same banks as the operands from b, and FFMA would wait for them.
+                *reinterpret_cast<float4*>(to) =
+                    make_float4(four[0] + 0.0f, four[1] + 0.0f, four[2] + 0.0f, four[3] + 0.0f);
+            } else if (row < rows) {
 #pragma unroll
-                    for (int s = 0; s < 4; ++s) {
-                        if (column + s < columns) {
-                            to[s * c_column] = four[s];
-                        }
+                for (int s = 0; s < 4; ++s) {
+                    if (column + s < columns) {
+                        to[s * c_column] = four[s];
                     }
                 }
             }
         }
     }
-};
-
-// c = a b for the tile of c that begins at the pointer `c`.
-template <typename Tile, Layout A, Layout B, typename Offset, bool WIDE>
-__device__ __forceinline__ void multiply(float4* memory, const float* a, const float* b, float* c, int rows,
-                                         int columns, int k, long long a_row, long long a_column, long long b_row,
-                                         long long b_column, long long c_row, long long c_column) {
-    Product<Tile, A, B, Offset> product(memory, a, b, rows, columns, a_row, a_column, b_row, b_column);
-    product.multiply(k);
-    product.template store<WIDE>(c, rows, columns, c_row, c_column);
 }
 
 }  // namespace ordinary
