@@ -203,8 +203,8 @@ def settle(before: Verdict, decision: Decision, against: str) -> Verdict:
 
 def accepted(verdict: Verdict) -> bool:
     """Whether storing this run means that the kernel has changed: what was stored before then measured another one."""
-    machine = verdict.kind in (Kind.ENVIRONMENT, Kind.INVALID, Kind.UNRESOLVED, Kind.SAME)
-    return not machine and verdict.change is not None and changed(verdict.change)
+    unchanged = (Kind.ENVIRONMENT, Kind.INVALID, Kind.UNRESOLVED, Kind.SAME, Kind.INFORMATION)
+    return verdict.kind not in unchanged and verdict.change is not None and changed(verdict.change)
 
 
 def shift_sentence(moved: Shift, against: bool) -> str:

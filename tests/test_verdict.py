@@ -18,6 +18,7 @@ from pytest_roofline.verdict import (
     Reason,
     Roof,
     Verdict,
+    accepted,
     compare,
     hold_against_roof,
     judge,
@@ -161,6 +162,16 @@ def test_a_larger_slowdown_is_never_judged_more_kindly(a, b, campaigns):
     order = [Kind.SAME, Kind.UNRESOLVED, Kind.REGRESSION]
     low, high = (held(run(1e-3 * r), [run(1e-3)] * campaigns).kind for r in sorted((a, b)))
     assert order.index(low) <= order.index(high)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_what_storing_a_run_accepts(kind):
+    """A changed kernel, under whatever failing name; never what the machine, the noise or a library did."""
+    slower, within = Change(1.1, 1.05, 1.15, 0.1), Change(1.0, 0.95, 1.05, 0.1)
+    innocent = {Kind.ENVIRONMENT, Kind.INVALID, Kind.UNRESOLVED, Kind.SAME, Kind.INFORMATION}
+    assert accepted(Verdict(kind, Reason.SLOWER, "", slower)) == (kind not in innocent)
+    assert not accepted(Verdict(kind, Reason.SLOWER, "", within))
+    assert not accepted(Verdict(kind, Reason.SLOWER, ""))
 
 
 CHANGE = Change(1.02, 1.01, 1.03, 0.01)
