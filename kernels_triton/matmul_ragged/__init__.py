@@ -137,8 +137,14 @@ def _band(tile: Tile, parts: int) -> tuple[int, int]:
 
 
 def _chained() -> bool:
-    """Whether the second kernel may take its places while the first still runs, as from Hopper on."""
-    return operands.accelerated() and not triton.knobs.runtime.interpret
+    """Whether the second kernel may take its places while the first still runs, as from Hopper on.
+
+    The interpreter has no such thing, and Triton 3.4 does not compile its own functions for it.
+    """
+    return operands.accelerated() and not triton.knobs.runtime.interpret and _TRITON >= (3, 5)
+
+
+_TRITON = tuple(int(part) for part in triton.__version__.split(".")[:2])
 
 
 def _after() -> dict[str, Any]:
