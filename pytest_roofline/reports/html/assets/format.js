@@ -60,10 +60,21 @@ const VERDICTS = {
 };
 const verdictName = (kind) => VERDICTS[kind] || kind;
 
-// The rate that matters for a case: operations where a pipeline bounds it, else bytes.
+// The rate of what a case is about, as in the terminal: arithmetic where a pipeline limits, or a memory level that its own
+// traffic does not name, where bytes of device memory would say nothing; else bytes.
+function rateOf(c) {
+  const elsewhere = c.bound && !c.traffic.some(([level]) => level === c.bound[1]);
+  const arithmetic = Boolean(elsewhere && c.operations_rate);
+  return { arithmetic, value: arithmetic ? c.operations_rate : c.bytes_rate };
+}
 function asRate(c) {
-  if (c.bound && c.bound[2] === "compute") return asOperations(c.operations_rate, floating(c) ? "FLOP/s" : "op/s");
-  return asBandwidth(c.bytes_rate);
+  const { arithmetic, value } = rateOf(c);
+  return arithmetic ? asOperations(value, floating(c) ? "FLOP/s" : "op/s") : asBandwidth(value);
+}
+// To sort by: operations and bytes are no one scale, so all of the one come before the other.
+function rateRank(c) {
+  const { arithmetic, value } = rateOf(c);
+  return arithmetic ? 1e18 + value : value;
 }
 const pipelineUnit = (name) => (/int|special/.test(name) ? "op/s" : "FLOP/s");
 const floating = (c) => Object.keys(c.operations).every((name) => !/int|special/.test(name));

@@ -121,8 +121,31 @@ function worstCard() {
   );
 }
 
+// Which kernels regressed, in one sentence: what a reader asks second.
+function regressed() {
+  const compared = cases.filter((c) => c.change.length && !c.peer);
+  if (!compared.length) return "Nothing was compared with stored runs.";
+  const count = (verdict) => compared.filter((c) => c.verdict === verdict).length;
+  const slower = count("regression"),
+    open = count("unresolved");
+  return [
+    h("strong", null, slower ? `${slower} regressed` : "No kernel regressed"),
+    `, of ${compared.length} cases compared with stored runs.`,
+    open
+      ? [
+          ` Of ${open} it cannot be told, as a slowdown within their interval would not show: more stored runs narrow it, `,
+          mono("--roofline-against=REF"),
+          " settles it.",
+        ]
+      : "",
+  ];
+}
+
 function attentionCard() {
-  const list = cases.filter((c) => c.severity < 2).sort((a, b) => a.severity - b.severity || a.id.localeCompare(b.id));
+  const slowdown = (c) => (c.change.length ? c.change[0] : 0);
+  const list = cases
+    .filter((c) => c.severity < 2)
+    .sort((a, b) => a.severity - b.severity || slowdown(b) - slowdown(a) || a.id.localeCompare(b.id));
   const fresh = cases.filter((c) => c.verdict === "new").length;
   const tail = fresh
     ? h("p", { class: "muted" }, `${fresh} cases are new: there is no baseline to compare them with.`)
@@ -131,11 +154,13 @@ function attentionCard() {
     return card(
       "Verdicts",
       h("p", { class: "allgood" }, h("span", { "aria-hidden": "true" }, "✓ "), "No case fails or warns."),
+      timed.length > 0 && h("p", null, regressed()),
       tail,
     );
   const shown = list.slice(0, 8);
   return card(
     `${list.filter((c) => c.severity === 0).length} failing, ${list.filter((c) => c.severity === 1).length} to look at`,
+    timed.length > 0 && h("p", null, regressed()),
     h(
       "ul",
       { class: "verdicts" },

@@ -145,7 +145,15 @@ const caseColumns = () => [
     align: "right",
     hint: "typical seconds of one execution",
   },
-  { key: "rate", name: "Rate", value: (c) => c.bytes_rate, cell: (c) => asRate(c), align: "right", descending: true },
+  {
+    key: "rate",
+    name: "Rate",
+    value: rateRank,
+    cell: asRate,
+    align: "right",
+    descending: true,
+    hint: "operations per second of what arithmetic limits, else bytes per second",
+  },
   {
     key: "fraction",
     name: "Share of roof",
