@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import torch
@@ -9,6 +10,7 @@ import torch
 from pytest_roofline.launch import misalignment, require
 
 CHUNK = 16  # bytes of the widest access
+CPU_MULTIPROCESSORS = 4
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,11 @@ class Tiling:
     @property
     def shared_bytes(self) -> int:
         return self.stages * (self.rows + self.columns) * self.line_bytes
+
+    def staging_bytes(self, itemsize: int) -> int:
+        """Shared memory for 16 rows of results of every warp, padded as the kernels pad them."""
+        row = self.warp_columns * itemsize + (16 if itemsize == 2 else 32)
+        return self.threads // 32 * 16 * row
 
     @property
     def elements(self) -> int:
@@ -65,6 +72,16 @@ def access(a: torch.Tensor, b: torch.Tensor) -> str:
         return "Access::SCATTERED, Access::SCATTERED"
     how = "ALONG" if aligned(a) and aligned(b.T if by_columns else b) else "REALIGNED"
     return f"Access::{how}_K, Access::{how}_{'K' if by_columns else 'LINES'}"
+
+
+def multiprocessors(tensor: torch.Tensor) -> int:
+    """Of the tensor's device; of a CPU few, so that small matrices are shared out there, too."""
+    return CPU_MULTIPROCESSORS if tensor.device.type == "cpu" else _multiprocessors(tensor.get_device())
+
+
+@functools.cache
+def _multiprocessors(device: int) -> int:
+    return int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
 def aligned(matrix: torch.Tensor) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import torch
+from .._mma import multiprocessors as multiprocessors
 
 JOIN_WARPS, JOINED = 8, 128  # warps of a block that joins, and elements of one of them
 GROUP = 8  # rows of tiles that are walked column by column
 MOST_SHARED = 0.9  # of the blocks: a last wave fuller than this is not worth the detour through the workspace
 PARTS = 256  # into which k is split at most
-CPU_MULTIPROCESSORS = 4  # few, so that small matrices are shared out on a CPU, too
 
 
 class Shares(NamedTuple):
@@ -41,10 +40,3 @@ def shared_out(tiles: int, steps: int, blocks: int, slots: int) -> Shares:
 def join_share(parts: int) -> int:
     """Warps that take turns at the same elements when ``parts`` are added up: a power of two, up to all of a block."""
     return min(JOIN_WARPS, 1 << (parts - 1).bit_length())
-
-
-def multiprocessors(tensor: torch.Tensor) -> int:
-    """Of the tensor's device."""
-    if tensor.device.type == "cpu":
-        return CPU_MULTIPROCESSORS
-    return int(torch.cuda.get_device_properties(tensor.device).multi_processor_count)

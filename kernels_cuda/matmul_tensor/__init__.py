@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from pytest_roofline.launch import GpuNeeded, Source, c_type, ceil_div
 
-from .._mma import Tiling, access, aligned, arguments, extents
+from .._mma import Tiling, access, aligned, arguments, extents, multiprocessors
 from . import hopper
 
 _HERE = Path(__file__).parent
@@ -19,6 +20,7 @@ TUNED = Source(_HERE / "tuned.cu")
 
 RUNG = Tiling(128, 128, 64, 32, 64, 4)  # of tiled and pipelined, as in their files
 LARGE = Tiling(128, 256, 64, 64, 64, 6)
+LARGE_WIDE = replace(LARGE, stages=5)  # results of 32 bits take the sixth tile's place in an A100's shared memory
 GROUP = 16  # rows of tiles that are walked column by column
 
 
@@ -48,7 +50,7 @@ def pipelined(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
 def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """Tiles of 128 x 256, grouped blocks, results through shared memory. Raises ``ValueError`` for shapes that do not
     multiply."""
-    launch_tuned(a, b, c, LARGE, GROUP)
+    launch_tuned(a, b, c, LARGE if c.element_size() == 2 else LARGE_WIDE, GROUP)
 
 
 def launch_tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, tiling: Tiling, group: int) -> None:
@@ -56,9 +58,9 @@ def launch_tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, tiling: Tili
     m, n, _ = extents(a, b, c)
     types = f"{c_type(a)}, {c_type(c)}"
     function = TUNED.function(f"matmul_tensor_tuned<{types}, {tiling.parameters}, {access(a, b)}>")
-    values = (*arguments(a, b, c), group, aligned(c))
-    grid = (ceil_div(m, tiling.rows) * ceil_div(n, tiling.columns),)
-    function(grid, (tiling.threads,), values, tiling.shared_bytes)
+    blocks = min(ceil_div(m, tiling.rows) * ceil_div(n, tiling.columns), multiprocessors(a))
+    shared_bytes = tiling.shared_bytes + tiling.staging_bytes(c.element_size())
+    function((blocks,), (tiling.threads,), (*arguments(a, b, c), group, aligned(c)), shared_bytes)
 
 
 def automatic(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:

@@ -35,12 +35,22 @@ struct Pipeline {
 
     // Adds the products of steps [start, end). All threads of the block call it; shared memory is free afterwards.
     __device__ void run(Sums<Tile>& sums, int start, int end) {
+        prefetch(start, end);
+        add_products(sums, start, end);
+    }
+
+    // The first tiles of run(), for those who have something to do until they come.
+    __device__ void prefetch(int start, int end) {
 #pragma unroll
         for (int s = 0; s < STAGES - 1; ++s) {
             begin(s, start + s, end, 0, 1);
             finish(s, start + s, end);
             roofline::copy_async_commit();  // a group per step, empty or not: their number says which have come
         }
+    }
+
+    // The rest of run().
+    __device__ void add_products(Sums<Tile>& sums, int start, int end) {
         roofline::copy_async_wait<STAGES - 2>();
         __syncthreads();
         Operands operands[2];

@@ -81,8 +81,8 @@ struct Loader<Access::REALIGNED_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
     static constexpr int ACROSS = LINE_BYTES / CHUNK, WIDTH = CHUNK / sizeof(T), DEPTH = LINE_BYTES / sizeof(T);
     static constexpr int PASS = THREADS / ACROSS, PASSES = LINES / PASS;  // lines at a time
     static_assert(PASSES * PASS == LINES && PASS % 8 == 0, "all passes of a thread have the same swizzle");
-    const Operand<T> x;
-    const long long first;
+    Operand<T> x;
+    long long first;
     Packs<T> packs[PASSES];
 
     __device__ Loader(const Operand<T>& x, long long first) : x(x), first(first + threadIdx.x / ACROSS) {}
@@ -122,9 +122,9 @@ struct Loader<Access::REALIGNED_LINES, ASYNC, T, LINES, LINE_BYTES, THREADS> {
     static constexpr int WIDTH = CHUNK / sizeof(T), DEPTH = LINE_BYTES / sizeof(T), ACROSS = LINES / WIDTH;
     static constexpr int PASS = THREADS / ACROSS, PASSES = DEPTH / PASS;  // rows at a time
     static_assert(PASSES * PASS == DEPTH, "every thread brings as many chunks");
-    const Operand<T> x;
-    const long long line;
-    const int elements;
+    Operand<T> x;
+    long long line;
+    int elements;
     Packs<T> packs[PASSES];
 
     __device__ Loader(const Operand<T>& x, long long first)
