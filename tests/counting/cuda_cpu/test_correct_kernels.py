@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_roofline.counting.cuda_cpu import CudaFault, FaultKind, checking, load
+from pytest_roofline.counting.cuda_cpu.compiler import find_compiler
 
 HERE = Path(__file__).parent
 CORRECT, BASICS = load(HERE / "correct.cu"), load(HERE / "basics.cu")
@@ -70,6 +71,8 @@ def test_variables_of_the_module() -> None:
 
 def test_aligned_structs_move_whole() -> None:
     """A struct aligned to its 16 bytes is loaded and stored by one access of a warp, 16 sectors."""
+    if find_compiler().family == "clang":
+        pytest.skip("clang moves the members of such a struct one by one")
     x, y = np.arange(128, dtype=np.float32), np.zeros(128, np.float32)
     with checking() as session:
         CORRECT.function("reverse_structs")((1,), (32,), (x, y))

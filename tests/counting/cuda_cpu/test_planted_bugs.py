@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from pytest_roofline.counting.cuda_cpu import CudaFault, FaultKind, checking, load
+from pytest_roofline.counting.cuda_cpu.compiler import find_compiler
 
 HERE = Path(__file__).parent
 MEMORY, SYNC = HERE / "planted_memory.cu", HERE / "planted_sync.cu"
@@ -172,6 +173,8 @@ def launch(path: Path, case: Planted) -> None:
 )
 def test_planted_bug_is_found_at_its_line(path: Path, case: Planted) -> None:
     """The first finding has the expected kind and points at a marked line, and the message names the kernel."""
+    if case.kernel == "misaligned_struct" and find_compiler().family == "clang":
+        pytest.skip("clang moves the members of such a struct one by one")
     with pytest.raises(CudaFault) as caught:
         launch(path, case)
     fault = caught.value
