@@ -1,7 +1,7 @@
-// As stream_k.cu on the ordinary cores, in f32.
+// As ../stream_k.cu on the ordinary cores, in f32.
 
-#include "../matmul/multiply.cuh"
-#include "join.cuh"
+#include "../../matmul/multiply.cuh"
+#include "../join.cuh"
 
 using namespace ordinary;
 

@@ -9,13 +9,13 @@ import torch
 
 from pytest_roofline.launch import Source, ceil_div, require
 
-from ..matmul import tiles
-from ..matmul.tiles import SPEED, Tile, layout, offset
-from .sharing import GROUP, JOIN_WARPS, JOINED, PARTS, join_share, multiprocessors, shared_out
+from ...matmul import tiles
+from ...matmul.tiles import SPEED, Tile, layout, offset
+from ..sharing import GROUP, JOIN_WARPS, JOINED, PARTS, join_share, multiprocessors, shared_out
 
 _HERE = Path(__file__).parent
-SPLIT_K = Source(_HERE / "ordinary_split_k.cu")
-STREAM_K = Source(_HERE / "ordinary_stream_k.cu")
+SPLIT_K = Source(_HERE / "split_k.cu")
+STREAM_K = Source(_HERE / "stream_k.cu")
 
 MULTIPLIED = 128  # products of an SM per clock
 DETOUR = 6000  # clocks until a second kernel has begun to join: some 3 us

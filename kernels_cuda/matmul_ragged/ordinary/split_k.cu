@@ -1,7 +1,7 @@
-// As split_k.cu on the ordinary cores, in f32: gridDim.y blocks share a tile of c, each `span` of the k products.
+// As ../split_k.cu on the ordinary cores, in f32: gridDim.y blocks share a tile of c, each `span` of the k products.
 
-#include "../matmul/multiply.cuh"
-#include "join.cuh"
+#include "../../matmul/multiply.cuh"
+#include "../join.cuh"
 
 using namespace ordinary;
 
