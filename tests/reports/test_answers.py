@@ -11,7 +11,7 @@ import pytest
 from pytest_roofline.reports.series import Series
 from pytest_roofline.runs.record import Bound
 from tests.reports import browser
-from tests.reports.pages import ATOMIC, all_text, case_view, sample, settle, text
+from tests.reports.pages import ATOMIC, all_text, case_view, go, sample, settle, text
 from tests.runs.made import made_case, made_run
 
 pytestmark = pytest.mark.skipif(browser.missing() is not None, reason=str(browser.missing()))
@@ -73,6 +73,22 @@ def test_every_view_can_be_chosen_in_any_window(opened: Opened, width: int):
         boxes = driver.execute_script(f"{inside}.map(b => b.left >= 0 && b.right <= innerWidth && b.width > 0)")
         assert boxes == [True] * 6
         assert driver.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    finally:
+        driver.set_window_size(size["width"], size["height"])
+
+
+def test_plots_stay_readable_in_a_narrow_window(opened: Opened):
+    """They are scrolled, not shrunk to a letter height of three pixels."""
+    driver = opened(view=case_view(ATOMIC))
+    size = driver.get_window_size()
+    try:
+        driver.set_window_size(400, 900)
+        for view in ("#/", "#/roofline", "#/history", case_view(ATOMIC)):
+            go(driver, view)
+            letter = "return Math.min(...[...document.querySelectorAll('.plot text')].map("
+            letter += "t => parseFloat(getComputedStyle(t).fontSize) * Math.hypot(t.getScreenCTM().a, t.getScreenCTM().b)))"
+            assert driver.execute_script(letter) >= 7, view
+            assert driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), view
     finally:
         driver.set_window_size(size["width"], size["height"])
 
