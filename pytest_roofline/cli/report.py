@@ -96,7 +96,7 @@ def _origin(run: RunRecord) -> str:
     parts = [run.device.name, f"{run.started[:16].replace('T', ' ')} UTC"]
     if run.commit is not None:
         parts.append(f"commit {run.commit.id[:12]}" + (" with changes" if run.commit.dirty else ""))
-    return ", ".join([*parts, f"run {run.id}"])
+    return ", ".join(parts)
 
 
 def _history(run: RunRecord, where: str | None) -> Series | None:

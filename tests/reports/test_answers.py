@@ -86,7 +86,8 @@ def test_plots_stay_readable_in_a_narrow_window(opened: Opened):
         for view in ("#/", "#/roofline", "#/history", case_view(ATOMIC)):
             go(driver, view)
             letter = "return Math.min(...[...document.querySelectorAll('.plot text')].map("
-            letter += "t => parseFloat(getComputedStyle(t).fontSize) * Math.hypot(t.getScreenCTM().a, t.getScreenCTM().b)))"
+            letter += "t => [parseFloat(getComputedStyle(t).fontSize), t.getScreenCTM()]).map("
+            letter += "([size, m]) => size * Math.hypot(m.a, m.b)))"
             assert driver.execute_script(letter) >= 7, view
             assert driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), view
     finally:
