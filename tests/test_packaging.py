@@ -88,7 +88,7 @@ def test_every_import_of_the_package_is_declared(wheel: metadata.Distribution) -
                 imported.update({alias.name.split(".")[0]: path.name for alias in node.names})
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 imported[node.module.split(".")[0]] = path.name
-    known = declared | {"pytest_roofline"} | sys.stdlib_module_names
+    known = declared | {"pytest_roofline", "_pytest"} | sys.stdlib_module_names  # _pytest comes with pytest
     assert {name: where for name, where in imported.items() if name not in known} == {}
 
 

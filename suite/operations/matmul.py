@@ -34,14 +34,14 @@ OPERATION = Operation(
     tolerance=Tolerance(bound, gemm.BOUND_SOURCE),
     shapes=Shapes(
         drawn=gemm.drawn,
-        sweep=("256x256x256", "1000x1000x1000", "2048x2048x2048", "4096x4096x4096", "4096x4096x7"),
+        sweep=("256x256x256", "2048x2048x2048", "4096x4096x4096", "8192x8192x8192", "4096x4096x7"),
         representative=("4096x4096x4096",),
         counted=gemm.COUNTED,
         # The cubes and the rectangles are those of published A100 figures.
         full=(
             "512x512x512",
             "1024x1024x1024",
-            "8192x8192x8192",
+            "1000x1000x1000",
             "1024x2048x4096",
             "1024x4096x4096",
             "8205x5921x2949",

@@ -102,7 +102,6 @@ OPERATION = Operation(
         drawn=drawn,
         # k = 1024 ends a tile before its pipeline is warm; with k = 4095 no row but the first is aligned.
         sweep=(
-            "256x256x256.t",
             "4096x4096x4096.t",
             "8192x8192x8192.t",
             "8192x8192x1024.t",
@@ -113,6 +112,7 @@ OPERATION = Operation(
         counted=("64x64x64.t", *gemm.COUNTED, "130x72x24.t", "17x258x40.t"),
         # The cubes are those of published A100 figures.
         full=(
+            "256x256x256.t",
             "1024x1024x1024",
             "2048x2048x2048",
             "2048x2048x2048.t",

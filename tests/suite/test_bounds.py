@@ -163,8 +163,9 @@ def product(a: np.ndarray, b: np.ndarray, tile: int) -> np.ndarray:
 def matmul_limits(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Exact product and its error bound."""
     inputs = {name: torch.from_numpy(t.astype(np.float64)) for name, t in (("a", a), ("b", b))}
-    outputs, dims = matmul.reference(**inputs), (a.shape[0], b.shape[1], a.shape[1])
-    bound = matmul.bound(Computed(inputs, outputs, F32, dims, matmul.OPERATION.depth(dims)))["c"]
+    outputs, dims = matmul.OPERATION.reference(**inputs), (a.shape[0], b.shape[1], a.shape[1])
+    computed = Computed(inputs, outputs, F32, dims, matmul.OPERATION.depth(dims))
+    bound = matmul.OPERATION.tolerance.bound(computed)["c"]
     return outputs["c"].numpy(), bound.absolute.numpy()
 
 

@@ -102,6 +102,7 @@ DENSE = torch.zeros(10)
 ONE = torch.zeros(1)
 MATRIX = torch.zeros(3, 4)
 
+TILED = {"block_m": 32, "block_n": 32, "block_k": 32, "group": 1, "num_warps": 4, "num_stages": 2}
 REFUSED = [
     ("vector_add:scalar", (STRIDED, DENSE), {}),
     ("vector_add:vectorised", (DENSE, STRIDED), {}),
@@ -130,7 +131,7 @@ REFUSED_TRITON = [
     ("transpose:naive", (MATRIX, MATRIX), {"block": 64}),
     ("transpose:tiled", (MATRIX, MATRIX), {}),
     ("matmul:naive", (MATRIX, MATRIX, MATRIX), {"block": 16, "num_warps": 4}),
-    ("matmul:tiled", (MATRIX, MATRIX, MATRIX), {"block": 32, "block_k": 32, "num_warps": 4, "num_stages": 2}),
+    ("matmul:tiled", (MATRIX, MATRIX, MATRIX), TILED),
 ]
 
 
