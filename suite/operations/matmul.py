@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_roofline.contract import Bound, Computed, Kernel, Operation, Pipeline, Shapes, Tolerance, Work
+from pytest_roofline.contract import Bound, Computed, Floor, Kernel, Operation, Pipeline, Shapes, Tolerance, Work
 from pytest_roofline.dtypes import DType
 from pytest_roofline.ids import Shape
 from suite import gemm
@@ -110,6 +110,7 @@ OPERATION = Operation(
             ("f32",),
             tile=(64, 64, 16),
             workspace=lambda shape, dtype: (gemm.packed(shape, dtype, b_along_k=False),),
+            floors=(Floor("h200", 0.55, "45.4 of 67 TFLOP/s were measured at 4096^3", 1 << 36),),
             best=True,
         ),
         Kernel(
