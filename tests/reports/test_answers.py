@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from pytest_roofline.counting.counts import Access, CaseCounts, Launch, to_plain
 from pytest_roofline.reports.series import Series
-from pytest_roofline.runs.record import Bound
+from pytest_roofline.runs.record import COUNTED, Bound, CountedFigures
 from tests.reports import browser
 from tests.reports.pages import ATOMIC, all_text, case_view, go, sample, settle, text
 from tests.runs.made import made_case, made_run
@@ -17,6 +18,8 @@ from tests.runs.made import made_case, made_run
 pytestmark = pytest.mark.skipif(browser.missing() is not None, reason=str(browser.missing()))
 
 Opened = Callable[..., Any]
+
+DASH = "\N{EN DASH}"  # what is not known
 
 
 def run_of(**kinds: str):
@@ -59,6 +62,39 @@ def test_what_shared_memory_limits_has_operations_per_second(opened: Opened):
     driver.find_element("xpath", "//th//button[starts-with(., 'Rate')]").click()
     settle(driver)
     assert all_text(driver, rates) == ["1.5 TFLOP/s", "4.8 TB/s"]
+
+
+def counted_case(**changes: Any):
+    """A kernel of which 2 requests loaded 64 sectors, with 3 passes of shared memory where 1 would do."""
+    accesses = (Access("global load", 4, 2, 64, 64, 8), Access("shared load", 4, 1, 32, 0, 0, 3, 1))
+    plain = to_plain(CaseCounts((Launch("sum_atomic", accesses, {}, 4096, 4),)), places=False)
+    kernel = {"key": "k", "compiler": "nvrtc 13.0", "registers": 40, "spills": 8, "occupancy": 1.0}
+    figures = CountedFigures("sm_80", "sum/cuda/atomic/f32/1024", plain, (kernel,))
+    return replace(made_case(ATOMIC, 7e-3), counted=figures, **changes)
+
+
+def test_a_counted_run_lists_its_counts_in_place_of_times(opened: Opened):
+    """Without a GPU they are what a reader compares."""
+    untimed = {"times": None, "fraction": None, "bytes_per_second": None, "operations_per_second": None}
+    run = replace(made_run({}), kind=COUNTED, environment=None, ceilings=None, cases=(counted_case(**untimed),))
+    driver = opened(run, series=Series())
+    assert all_text(driver, "thead th")[1:6] == [
+        "Sectors per load",
+        "Sectors per store",
+        "Bank conflicts",
+        "Registers",
+        "Spilled B",
+    ]
+    assert all_text(driver, "tbody td")[:5] == ["32", DASH, "2", "40", "8"]
+    assert "1 operation counted for" in text(driver)
+
+
+def test_counts_for_an_a100_stand_beside_the_counters_of_this_device(opened: Opened):
+    """Its page shows what was counted for sm_80, also where Nsight Compute counted the same on the card at hand."""
+    counters = {"load_sectors_per_request": 16.0, "shared_conflicts": 7.0}
+    driver = opened(replace(made_run({}), cases=(counted_case(ncu=counters),)), view="#/devices", series=Series())
+    row = driver.find_element("css selector", "[aria-label='Counted for an A100'] tbody tr").text
+    assert f"100.0 % 32 {DASH} 2 1024" in " ".join(row.split())
 
 
 @pytest.mark.parametrize("width", [400, 640, 1280])

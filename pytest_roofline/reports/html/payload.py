@@ -167,7 +167,8 @@ def _findings(found: Sequence[Finding], texts: _Texts) -> list[Any]:
 
 
 def _counted(counted: CountedFigures | None, texts: _Texts) -> list[Any] | None:
-    """Architecture, counted case, why nothing was compiled, launches, and per compiled kernel what it needs."""
+    """Architecture, counted case, why nothing was compiled, launches, per compiled kernel what it needs, and whether
+    requests are a warp's (they are a program's where no layout is known)."""
     if counted is None:
         return None
     names = ("key", "compiler", "threads", "registers", "spills", "shared", "dynamic", "occupancy", "limiter", "mix")
@@ -176,7 +177,8 @@ def _counted(counted: CountedFigures | None, texts: _Texts) -> list[Any] | None:
         [texts(str(launch["kernel"])), launch["accesses"], launch["read"], launch["written"]]
         for launch in counted.counts["launches"]
     ]
-    return [texts(counted.arch), texts(counted.case), texts(counted.missing), launches, kernels]
+    by_warps = int(not counted.counts["layout_free"])
+    return [texts(counted.arch), texts(counted.case), texts(counted.missing), launches, kernels, by_warps]
 
 
 def _published(case: CaseRecord, other: Beside, texts: _Texts) -> list[Any]:

@@ -81,6 +81,25 @@ class Case {
     );
   }
 
+  // What was counted for another card, also where a hardware counter of this one stands in its place: sectors per request
+  // of a warp, and passes lost to bank conflicts. Null where nothing of the kind was counted.
+  get counts() {
+    if (!this.counted || !this.counted[5]) return {};
+    const accesses = launchesOf(this).flatMap((launch) => launch.accesses);
+    const sum = (list, of) => list.reduce((total, access) => total + of(access), 0);
+    const perRequest = (kind) => {
+      const found = accesses.filter((access) => access.kind === kind);
+      const requests = sum(found, (access) => access.requests);
+      return requests ? sum(found, (access) => access.sectors) / requests : null;
+    };
+    const shared = accesses.filter((access) => access.kind.startsWith("shared"));
+    return {
+      load: perRequest("global load"),
+      store: perRequest("global store"),
+      conflicts: sum(shared, (access) => Math.max(0, access.waves - access.idealWaves)),
+    };
+  }
+
   get cards() {
     return this.published.map(
       ([device, metric, unit, source, implementation, method, confidence, value, seconds, fraction, caveats]) => ({

@@ -52,8 +52,7 @@ function publishedTable(list) {
 }
 
 function countedTable(list) {
-  const rows = list.flatMap((c) => c.compiled.slice(0, 1).map((k) => ({ c, k, f: c.figures })));
-  const figure = (r, name) => (r.f[name] && r.f[name].origin !== "ncu" ? r.f[name].value : null);
+  const rows = list.map((c) => ({ c, k: c.compiled[0], counts: c.counts }));
   const number = (key, name, of, show = asCount, hint = null) => ({
     key,
     name,
@@ -74,9 +73,9 @@ function countedTable(list) {
     number("spills", "Spilled B", (r) => r.k.spills),
     number("shared", "Shared B", (r) => (r.k.shared || 0) + (r.k.dynamic || 0)),
     number("occupancy", "Occupancy", (r) => r.k.occupancy, asShare),
-    number("load", "Sectors per load", (r) => figure(r, "load_sectors_per_request"), digits),
-    number("store", "Sectors per store", (r) => figure(r, "store_sectors_per_request"), digits),
-    number("conflicts", "Bank conflicts", (r) => figure(r, "shared_conflicts")),
+    number("load", "Sectors per load", (r) => r.counts.load, digits, "requests of a warp"),
+    number("store", "Sectors per store", (r) => r.counts.store, digits, "requests of a warp"),
+    number("conflicts", "Bank conflicts", (r) => r.counts.conflicts),
     {
       key: "at",
       name: "Counted at",

@@ -188,9 +188,9 @@ function tiles() {
     [String(timed.length || cases.length), timed.length ? "cases timed" : "cases counted, none timed", ""],
     [String(failing), failing === 1 ? "case fails" : "cases fail", failing ? "fail" : "good"],
     [String(warning), warning === 1 ? "case to look at" : "cases to look at", warning ? "warn" : ""],
-    [asShare(middle), "of the roof: median of the operations' fastest kernels", ""],
-    [of ? `${ahead} of ${of}` : DASH, "tuned cases at least as fast as the library", ""],
   ];
+  if (known(middle)) list.push([asShare(middle), "of the roof: median of the operations' fastest kernels", ""]);
+  if (of) list.push([`${ahead} of ${of}`, "tuned cases at least as fast as the library", ""]);
   return h(
     "div",
     { class: "tiles" },
@@ -210,7 +210,7 @@ function overview(main) {
     h(
       "p",
       { class: "lead" },
-      `${operations.length} operations on ${raw.device.name}, ${asDate(run.started)} UTC`,
+      `${operations.length} operation${operations.length === 1 ? "" : "s"} ${timed.length ? "on" : "counted for"} ${raw.device.name}, ${asDate(run.started)} UTC`,
       commit ? [", commit ", mono(commit.id.slice(0, 10)), commit.dirty ? " with changes on top" : ""] : null,
       `. Times are ${timed.length ? "measured here" : "not part of this run: everything was counted"}; roofs are the datasheet's.`,
     ),

@@ -188,8 +188,39 @@ const caseColumns = () => [
   { key: "verdict", name: "Verdict", value: (c) => c.severity + c.verdict, cell: badge },
 ];
 
+// Of a run that timed nothing: what stands in place of times.
+function countedColumns() {
+  const number = (key, name, of, show = asCount) => ({
+    key,
+    name,
+    align: "right",
+    value: of,
+    cell: (c) => (known(of(c)) ? show(of(c)) : DASH),
+    descending: true,
+  });
+  const needs = (c, name) => Math.max(...c.compiled.map((kernel) => kernel[name]));
+  const compiled = (name) => (c) => (c.compiled.length ? needs(c, name) : null);
+  const timed = caseColumns();
+  return [
+    timed[0],
+    number("load", "Sectors per load", (c) => c.counts.load, digits),
+    number("store", "Sectors per store", (c) => c.counts.store, digits),
+    number("conflicts", "Bank conflicts", (c) => c.counts.conflicts),
+    number("registers", "Registers", compiled("registers")),
+    number("spills", "Spilled B", compiled("spills")),
+    timed.find((column) => column.key === "by"),
+    timed.find((column) => column.key === "verdict"),
+  ];
+}
+
 function caseTable(rows, caption, sort, height) {
-  const table = virtualTable({ caption, columns: caseColumns(), rows, sort: sort || "fraction", height });
+  const table = virtualTable({
+    caption,
+    columns: timed.length ? caseColumns() : countedColumns(),
+    rows,
+    sort: sort || "fraction",
+    height,
+  });
   const words = new Map(rows.map((c) => [c, `${c.id} ${verdictName(c.verdict)} ${c.why}`.toLowerCase()]));
   const filters = filterBar(
     rows,
