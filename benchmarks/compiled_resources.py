@@ -17,6 +17,7 @@ from typing import Any
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from pytest_roofline.checking.check import load_launcher  # noqa: E402
 from pytest_roofline.counting.compiled import process, triton_target  # noqa: E402
 from pytest_roofline.counting.compiled.client import Compiler  # noqa: E402
 from pytest_roofline.discovery import LoadedOperation, discover  # noqa: E402
@@ -84,7 +85,8 @@ def report(path: pathlib.Path) -> None:
     for case, entry in wanted():
         before = set(recorder.kernels)
         try:
-            process.record(entry.operation.case(process.CaseId.parse(case)), recorder)
+            chosen = entry.operation.case(process.CaseId.parse(case))
+            process.record(chosen, load_launcher(chosen.kernel.launcher), recorder)
         except Exception as error:  # one kernel that cannot be compiled is told, the others go on
             print(f"{case}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
         for key in set(recorder.kernels) - before:

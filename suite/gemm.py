@@ -101,10 +101,11 @@ def tensor_bound(computed: Computed) -> Bound:
     k + ceil(k / 4) errors of an addition times |a| |b| where t is at least 4, as on every device of sm_80 and up;
     ``computed.depth`` adds what the kernel sums up outside.
     """
-    size, k, dtype = magnitude(computed), computed.dims[2], computed.dtype
+    k, dtype = computed.dims[2], computed.dtype
     item, stored_as = dtype.accumulator, result(dtype)
     if not item.is_float:
-        return Bound(0 * size)
+        return Bound(0 * computed.outputs["c"])
+    size = magnitude(computed)
     addition = TRUNCATED_FP8 if dtype.operand.name == "fp8" else TRUNCATED_F32
     operand = TRUNCATED_TF32 if dtype.operand.name == "tf32" else 0.0
     # (1 + u)^n - 1 <= exp(n u) - 1, which has a value for every n where gamma_n has none (Higham, problem 3.1).
