@@ -85,7 +85,7 @@ def show(
     if by_commit:
         points = queries.by_commit(points)
     unit = _unit(points, figure)
-    found = changes.change_points(points, times=figure == SECONDS)
+    found = _change_points(points, figure)
     steps = [(change.at, change.ratio) for change in found]
     values = [point.value for point in points]
     name, plain = f"{unit.name or figure}", console.is_ascii()
@@ -178,6 +178,15 @@ def _texts(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
             yield str(path), path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise HistoryError(f"{path} cannot be read: {error}") from error
+
+
+def _change_points(points: Sequence[Point], figure: str) -> list[changes.ChangePoint]:
+    """The runs can be looked at without the package that finds changes."""
+    try:
+        return changes.change_points(points, times=figure == SECONDS)
+    except HistoryError as error:
+        console.complain(f"changes of level are not marked: {error}")
+        return []
 
 
 def _unit(points: Sequence[Point], figure: str) -> units.Unit:

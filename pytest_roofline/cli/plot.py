@@ -49,7 +49,10 @@ def history(
     from pytest_roofline.history import changes, queries
     from pytest_roofline.history.store import Store
 
-    _write(plots.history(changes.with_changes(queries.table(Store(store), device)), case), output)
+    found, why = changes.with_changes_or_why(queries.table(Store(store), device))
+    if why:
+        console.complain(why)
+    _write(plots.history(found, case), output)
 
 
 def _write(figure: Figure, output: Path) -> None:

@@ -109,4 +109,7 @@ def _history(run: RunRecord, where: str | None) -> Series | None:
     found = queries.table(Store(where), run.device.key)
     if not found.runs:
         raise HistoryError(f"{where} holds no runs of {run.device.key}")
-    return changes.with_changes(found)
+    marked, why = changes.with_changes_or_why(found)
+    if why:
+        console.complain(why)
+    return marked

@@ -15,7 +15,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pytest_roofline.history import require
+from pytest_roofline.history import HistoryError, require
 from pytest_roofline.history.queries import Point
 from pytest_roofline.reports.series import Series
 from pytest_roofline.statistics import MINIMAL
@@ -57,6 +57,14 @@ def change_points(points: Sequence[Point], *, times: bool = True) -> list[Change
         ChangePoint(at, ratio, points[at - 1], points[at], _also(points[at - 1], points[at]))
         for at, ratio in (levels_of_times(values) if times else levels(values))
     ]
+
+
+def with_changes_or_why(series: Series) -> tuple[Series, str]:
+    """The same as :func:`with_changes`; without ``ruptures`` no change is marked, and the text says why."""
+    try:
+        return with_changes(series), ""
+    except HistoryError as error:
+        return series, f"changes of level are not marked: {error}"
 
 
 def levels_of_times(seconds: Sequence[float]) -> list[tuple[int, float]]:

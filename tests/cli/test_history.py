@@ -75,6 +75,18 @@ def test_a_case_is_plotted_with_its_change(command, store):
     assert (ended.code, "near it are" in ended.err) == (4, True)
 
 
+def test_without_ruptures_a_case_is_shown_without_its_changes(command, store, monkeypatch, tmp_path):
+    """Python 3.14 has none: the runs are there all the same, and what is missing is said."""
+    monkeypatch.setitem(sys.modules, "ruptures", None)
+    ended = command("history", "show", CASE)
+    assert (ended.code, ended.out.count("\u25cf"), "change of" in ended.out) == (0, 40, False)
+    assert "changes of level are not marked: ruptures is not installed" in ended.err
+    assert command("history", "changes").code == 4
+    pytest.importorskip("matplotlib")
+    ended = command("plot", "history", CASE, "-o", tmp_path / "x.svg")
+    assert (ended.code, (tmp_path / "x.svg").exists(), "ruptures" in ended.err) == (0, True, True)
+
+
 def test_counted_figures_are_shown_without_a_unit(command, store, tmp_path):
     """Of the device that has them."""
     path = save(made_counted({CASE: 160}), tmp_path / "counted.json")
