@@ -134,7 +134,7 @@ function regressed() {
     open
       ? [
           ` Of ${open} it cannot be told, as a slowdown within their interval would not show: more stored runs narrow it, `,
-          mono("--roofline-against=REF"),
+          h("span", { class: "mono unbroken" }, "--roofline-against=REF"),
           " settles it.",
         ]
       : "",
