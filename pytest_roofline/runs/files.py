@@ -63,8 +63,12 @@ def read(path: Path) -> RunRecord:
     """
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RunFileError(f"{path} cannot be read: {error}") from error
+    except UnicodeDecodeError as error:
+        raise RunFileError(f"{path} is no run file: it is no text") from error
+    except IsADirectoryError as error:
+        raise RunFileError(f"{path} is a folder: name a run file in it") from error
+    except OSError as error:
+        raise RunFileError(f"{path} cannot be read: {error.strerror or error}") from error
     return read_text(text, str(path))
 
 

@@ -78,6 +78,18 @@ def test_what_is_no_json_says_so(tmp_path, text):
         read(path)
 
 
+def test_what_is_no_file_is_said_in_words(tmp_path):
+    """Neither with the number that the system gives an error, nor with a place in bytes."""
+    (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
+    for name, message in (
+        ("missing.json", "missing.json cannot be read: No such file or directory$"),
+        ("", "is a folder: name a run file in it$"),
+        ("binary.json", "binary.json is no run file: it is no text$"),
+    ):
+        with pytest.raises(RunFileError, match=message):
+            read(tmp_path / name)
+
+
 def test_a_journal_is_a_run_that_did_not_end(tmp_path):
     """Everything finished before the process died is there; the line that was cut off is not."""
     run = replace(made_run({}), ended=None)
