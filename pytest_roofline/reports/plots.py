@@ -171,9 +171,12 @@ def _roofs(axes: Axes, run: RunRecord, level: str, cases: Sequence[CaseRecord], 
         label = f"{rate / 1e12:.3g} TB/s {name}"
         axes.plot([low, end], [low * rate, end * rate], color=_INK, linestyle=style, linewidth=1.4, label=label)
     for rate, names in _together(peaks):
-        axes.plot([rate / bandwidth, high], [rate, rate], color=_INK, linewidth=1.4)
+        derived = all(run.device.sources.get(name, "").startswith("derived") for name in names)
+        style = ":" if derived else "-"  # what follows from the clock is no datasheet's figure
+        axes.plot([rate / bandwidth, high], [rate, rate], color=_INK, linestyle=style, linewidth=1.4)
+        floating = not any(word in name for name in names for word in ("int", "special"))
         axes.annotate(
-            f"{', '.join(names)} {rate / 1e12:.3g}e12/s",
+            f"{', '.join(names)} {rate / 1e12:.3g} T{'FLOP' if floating else 'op'}/s{' derived' if derived else ''}",
             (high, rate),
             xytext=(4, 0),
             textcoords="offset points",

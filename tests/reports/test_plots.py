@@ -41,9 +41,21 @@ def texts(path: Path) -> str:
 def test_the_roofline_names_its_roofs(tmp_path: Path):
     """Datasheet and measured bandwidth, the pipelines in use, and no others."""
     shown = texts(plots.save(plots.roofline(sample()), tmp_path / "roofline.svg"))
-    for words in ("4.8 TB/s datasheet", "4.2 TB/s copy, measured", "4.6 TB/s read, measured", "fp32 67e12/s", "H200"):
+    for words in ("4.8 TB/s datasheet", "4.2 TB/s copy, measured", "4.6 TB/s read, measured", "H200"):
         assert words in shown
+    assert "fp32 67 TFLOP/s" in shown
     assert "tensor" not in shown
+
+
+def test_a_derived_roof_is_dotted_and_says_so(tmp_path: Path):
+    """It follows from the clock and is in no datasheet."""
+    run = sample()
+    device = replace(run.device, peaks={"special": 4e12}, sources={"special": "derived: 16 per SM and clock"})
+    cases = tuple(replace(case, operations={"special": 6_000_000}) for case in run.cases)
+    figure = plots.roofline(replace(run, device=device, cases=cases))
+    flat = [line for line in figure.axes[0].lines if list(line.get_ydata()) == [4e12, 4e12]]
+    assert [line.get_linestyle() for line in flat] == [":"]
+    assert "special 4 Top/s derived" in texts(plots.save(figure, tmp_path / "roofline.svg"))
 
 
 def test_every_case_is_a_point_at_its_intensity_and_rate():
