@@ -151,8 +151,8 @@ def _update(state: State) -> list[str]:
         baseline = found.setdefault(key, Baseline(*key))
         campaign, name = campaign_id(environment, date), str(row.case)
         baseline.campaigns[campaign] = environment
-        baseline.measured[name] = {campaign: run_of(timing)}
-        if accepted(row.verdict):
+        baseline.measured[name] = {campaign: run_of(timing, date)}
+        if accepted(row.verdict) or state.judge.changed_code(row.case, evidence):
             baseline.superseded[name] = set(state.judge.past(environment).runs.get(name, ()))
     paths = [state.store.save(baseline) for baseline in found.values()]
     return [f"roofline: stored {len(b.measured)} cases in {p}" for b, p in zip(found.values(), paths, strict=True)]

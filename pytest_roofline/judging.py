@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pytest_roofline.baselines import Past, Run, Store, device_key, past
+from pytest_roofline.baselines import Past, Run, Store, device_key, latest, past
 from pytest_roofline.contract import Case, Floor
 from pytest_roofline.devices.ceilings import Ceilings
 from pytest_roofline.devices.record import DeviceRecord
@@ -110,14 +110,14 @@ class Judge:
         moved = shift(self.current, past.history)
         stored = {campaign: run.summary for campaign, run in runs.items()}
         found = compare_run(name, summary, stored, past.history, moved, chance)
-        latest = runs[max(runs)]
+        last = latest(runs)
         floor = _floor_moved(timing, runs)
         rest = summary.shifted(-floor)
         explained = not changed(compare_run(name, rest, stored, past.history, moved, chance)) if rest else False
         shifted = clock_shifted(timing.telemetry.clock_mhz, [run.clock_mhz for run in runs.values()])
         around = Circumstances(
             differences=past.differences.get(name, ()),
-            same_code=timing.code is not None and timing.code == latest.code,
+            same_code=timing.code is not None and timing.code == last.code,
             floor=floor if explained else 0.0,
             clock=_clock_ratio(timing, runs) if shifted else 1.0,
         )
@@ -144,7 +144,7 @@ class Judge:
         if evidence.timing is None or evidence.environment is None:
             return None
         runs = self.past(evidence.environment).runs.get(str(case), {})
-        stored = runs[max(runs)].code if runs else None
+        stored = latest(runs).code if runs else None
         if stored is None or evidence.timing.code is None:
             return None
         return stored != evidence.timing.code

@@ -286,6 +286,6 @@ def _classify(found: Change) -> tuple[Kind, Reason]:
     faster = found.high < 1 and found.ratio < 1 / (1 + MINIMAL)
     if slower or faster:
         return Kind.UNRESOLVED, Reason.BORDERLINE
-    if found.detectable > BLIND:
+    if (1 + found.excluded) / found.ratio > 1 + BLIND:
         return Kind.UNRESOLVED, Reason.TOO_NOISY
     return Kind.SAME, Reason.WITHIN_SPREAD

@@ -20,9 +20,11 @@ from pytest_roofline.baselines import (
     campaign_id,
     device_key,
     differences,
+    latest,
     render,
     run_of,
 )
+from pytest_roofline.baselines.content import of_one_kernel
 from pytest_roofline.evidence import Environment, Telemetry, Timing
 
 HERE = Environment(
@@ -330,3 +332,20 @@ def test_two_cards_of_one_machine_are_two_campaigns():
     }
     assert len(names) == 3
     assert campaign_id(HERE, "2026-11-30").count(".") == 2
+
+
+def test_only_runs_of_one_kernel_are_compared_with():
+    """Those of the code that was stored last; where a code is unknown, those that are not far off."""
+    at = lambda seconds, **changes: dataclasses.replace(  # noqa: E731
+        RUN, log_mean=math.log(seconds), quantiles=(seconds,) * 5, **changes
+    )
+    runs = {
+        "a": at(1e-4),
+        "b": at(1.3e-4),
+        "c": at(1.02e-4, code="new", date="2026-11-30T12"),
+        "d": at(1.01e-4, code="new", date="2026-11-30T11"),
+        "e": at(1e-4, code="old", date="2026-11-30T10"),
+    }
+    assert latest(runs) is runs["c"]
+    assert set(of_one_kernel(runs)) == {"a", "c", "d"}
+    assert of_one_kernel({}) == {}

@@ -13,6 +13,7 @@ from pytest_roofline.baselines.content import (
     campaign_id,
     device_key,
     differences,
+    latest,
     run_of,
 )
 from pytest_roofline.baselines.counted import Counted, CountedCase, counted_for
@@ -34,6 +35,7 @@ __all__ = [
     "counted_for",
     "device_key",
     "differences",
+    "latest",
     "past",
     "read",
     "render",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_roofline.baselines.counted import Counted
@@ -12,6 +13,9 @@ from pytest_roofline.evidence import Environment, Timing
 from pytest_roofline.statistics import Summary, summarise
 
 SCHEMA = 1
+OTHER_KERNEL = (
+    0.1  # of ln(seconds); starts of a machine differ by less, so that a run further off measured another kernel
+)
 FINGERPRINT = ("device", "driver", "cuda", "sm_count", "ecc", "mig", "power_limit_w", "max_sm_clock_mhz")
 TOOLCHAIN = ("torch", "triton", "cupy")
 
@@ -25,7 +29,7 @@ class Run:
     """One case in one campaign: the summary of its samples and how they were taken. Seconds throughout.
 
     ``code`` is a digest of the machine code and its launch configuration, where it is known, ``clock_mhz`` the SM clock
-    under the kernel, ``launch_floor`` what an empty launch took in that process.
+    under the kernel, ``launch_floor`` what an empty launch took in that process, ``date`` when it was stored (ISO).
     """
 
     log_mean: float
@@ -45,6 +49,7 @@ class Run:
     code: str | None = None
     clock_mhz: float | None = None
     launch_floor: float | None = None
+    date: str = ""
 
     @property
     def summary(self) -> Summary:
@@ -101,7 +106,7 @@ class Baseline:
         return {*self.measured, *self.published}
 
 
-def run_of(timing: Timing) -> Run:
+def run_of(timing: Timing, date: str = "") -> Run:
     """What is stored of a timing. Raises ``ValueError`` if its samples have no summary."""
     summary, state = summarise(timing.samples), timing.telemetry
     return Run(
@@ -122,7 +127,30 @@ def run_of(timing: Timing) -> Run:
         code=timing.code,
         clock_mhz=state.clock_mhz,
         launch_floor=timing.launch_floor,
+        date=date,
     )
+
+
+def latest(runs: Mapping[str, Run]) -> Run:
+    """The run stored last. Where no dates were stored, one whose code is known, then the name of the campaign decides.
+
+    Raises ``ValueError`` without a run.
+    """
+    return runs[max(runs, key=lambda name: (runs[name].date, runs[name].code is not None, name))]
+
+
+def of_one_kernel(runs: Mapping[str, Run]) -> dict[str, Run]:
+    """The runs that measured the machine code of the latest one; where a code is not known, those within 10 % of it."""
+    if not runs:
+        return {}
+    last = latest(runs)
+
+    def alike(run: Run) -> bool:
+        if run.code is not None and last.code is not None:
+            return run.code == last.code
+        return abs(run.log_mean - last.log_mean) < OTHER_KERNEL
+
+    return {name: run for name, run in runs.items() if alike(run)}
 
 
 def campaign_id(environment: Environment, date: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_roofline.baselines.content import Baseline, Noise, Run, differences
+from pytest_roofline.baselines.content import Baseline, Noise, Run, differences, of_one_kernel
 from pytest_roofline.evidence import Environment
 from pytest_roofline.statistics.noise import Prior, between_pairs
 from pytest_roofline.statistics.paired import prior_of
@@ -14,8 +14,9 @@ from pytest_roofline.statistics.screen import History, history
 
 @dataclass(frozen=True)
 class Past:
-    """``runs`` of each case by campaign: those of the environment at hand or, where there are none, all that there are,
-    and then ``differences`` says what else changed. ``noise`` are differences of the unchanged kernel, by case."""
+    """``runs`` of each case by campaign, of one kernel each: those of the environment at hand or, where there are none,
+    all that there are, and then ``differences`` says what else changed. ``noise`` are differences of the unchanged
+    kernel, by case."""
 
     runs: Mapping[str, Mapping[str, Run]] = field(default_factory=dict)
     differences: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -37,7 +38,7 @@ def past(baselines: Iterable[Baseline], here: Environment) -> Past:
         foreign = {name: differences(stored, here) for name, stored in baseline.campaigns.items()}
         for case, stored in baseline.measured.items():
             alike = {name: run for name, run in stored.items() if not foreign[name]}
-            runs[case] = alike or stored
+            runs[case] = of_one_kernel(alike or stored)
             if not alike:
                 changed[case] = list(dict.fromkeys(d for name in stored for d in foreign[name]))
         for case, found in baseline.noise.items():

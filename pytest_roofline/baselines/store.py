@@ -132,7 +132,10 @@ def _forget_unused_campaigns(baseline: Baseline) -> None:
 
 
 def _line(value: Any) -> str:
-    return json.dumps(to_plain(value), sort_keys=True, allow_nan=False)
+    plain = to_plain(value)
+    if plain.get("date") == "":
+        del plain["date"]  # of runs from before dates were stored
+    return json.dumps(plain, sort_keys=True, allow_nan=False)
 
 
 def _block(lines: list[str]) -> str:

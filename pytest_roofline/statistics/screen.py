@@ -83,11 +83,17 @@ def history(stored: Mapping[str, Runs]) -> History:
     levels: dict[str, float] = {}
     for _ in range(_SWEEPS):
         levels = {case: statistics.fmean(x - shifts[name] for name, x in runs.items()) for case, runs in values.items()}
-        shifts = {name: _shift(values, levels, name) for name in campaigns}
+        shifts = _centred({name: _shift(values, levels, name) for name in campaigns})
     residuals = {c: [x - shifts[name] - levels[c] for name, x in runs.items()] for c, runs in values.items()}
     stated = {case: _stated(stored[case].values()) for case in values}
     own = ((statistics.variance(r) / stated[c] ** 2, len(r) - 1) for c, r in residuals.items() if len(r) > 1)
     return History(levels, residuals, shifts, fit_prior(own))
+
+
+def _centred(shifts: dict[str, float]) -> dict[str, float]:
+    """What all campaigns have in common belongs to the levels."""
+    middle = statistics.fmean(shifts.values()) if shifts else 0.0
+    return {name: shift - middle for name, shift in shifts.items()}
 
 
 def _shift(values: Mapping[str, Mapping[str, float]], levels: Mapping[str, float], campaign: str) -> float:

@@ -145,6 +145,15 @@ def test_the_shift_of_each_stored_campaign_is_taken_out():
     assert past.usual_shift == pytest.approx(0.0079, rel=0.1)
 
 
+def test_levels_are_means_however_skewed_the_cases_scatter():
+    """A third of the cases of each campaign is slow: no campaign stands out, and no level drifts away."""
+    turns = [[1.0, 1.0, 1.016][k:] + [1.0, 1.0, 1.016][:k] for k in (0, 1, 2)]
+    skewed = {f"case{i}": stored([1e-4 * s for s in turns[i % 3]]) for i in range(30)}
+    past = history(skewed)
+    assert past.levels["case0"] == pytest.approx(math.log(1e-4) + math.log(1.016) / 3)
+    assert list(past.shifts.values()) == [pytest.approx(0.0, abs=1e-12)] * 3
+
+
 @given(st.floats(-0.05, 0.05))
 def test_a_shift_of_the_whole_run_is_found_and_told(moved):
     """It is taken out of the cases, and remarkable from 1 % on, so that it cannot hide there."""
