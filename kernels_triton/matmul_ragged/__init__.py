@@ -107,6 +107,7 @@ def stream(
     numbers, units = operands.scaled(a, b, c)
     tiles, blocks = tile.count(m, n), _blocks(tile)
     steps = max(1, ceil_div(k, tile.block_k))
+    whole = tiles if steps == 1 else whole  # one step cannot be shared, and Triton 3.6 does not compile that it is
     pieces = min(pieces, (tiles - whole) * steps, partials.numel() // (2 * tile.elements))
     require(pieces > 0 or tiles == whole, "the workspace does not hold two tiles of c")
     programs = max(min(tile.resident * operands.multiprocessors(a), whole), pieces)
