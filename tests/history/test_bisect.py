@@ -13,6 +13,8 @@ from pytest_roofline.runs import save
 from tests.history.conftest import CASE
 from tests.runs.made import made_counted, made_run
 
+pytest.importorskip("typer", reason="each commit is tried by the command: pip install 'pytest-roofline[cli]'")
+
 # Stands for pytest: "times" the case as the kernel of the commit says, or fails where that is broken.
 MEASURE = """
 import json, sys
