@@ -51,6 +51,17 @@ def test_the_largest_slowdown_is_looked_at_first(opened: Opened):
     assert shown == ["copy/cuda/b/f32/9", "copy/cuda/a/f32/8"]
 
 
+def test_of_a_traceback_the_overview_has_the_last_line(opened: Opened):
+    """What happened; the frames stand on the kernel's page."""
+    [failed] = run_of(a="wrong").cases
+    assert failed.verdict is not None
+    told = replace(failed.verdict, sentence='Traceback (most recent call last):\n  File "a.py", line 1\nKeyError: 7')
+    driver = opened(replace(made_run({}), cases=(replace(failed, verdict=told),)), series=Series())
+    [shown] = all_text(driver, ".verdicts li")
+    assert "KeyError: 7" in shown
+    assert "a.py" not in shown
+
+
 def test_what_shared_memory_limits_has_operations_per_second(opened: Opened):
     """As in the terminal: its bytes of device memory would say nothing. Sorted, arithmetic stands before bytes."""
     case = made_case("matmul/cuda/tiled/f32/8x8x8", 4e-6)

@@ -1,5 +1,5 @@
 // The roofline: log-log, operations per byte against operations per second, one plot for each memory level.
-const PLOT = { width: 1200, height: 580, left: 74, right: 206, top: 18, bottom: 52 };
+const PLOT = { width: 1200, height: 580, left: 74, right: 232, top: 18, bottom: 52 };
 const LINE = 15; // between two labels
 const decade = (value) => Math.log10(value);
 
