@@ -42,13 +42,14 @@ def report(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
         print_styled(reporter, "roofline", _timed_lines(state, verbose, reporter))
         if state.judge.record is not None:
             here = {str(row.case): row.seconds for row in state.rows}
-            _print_across(reporter, state, {state.judge.record.key: here}, verbose=verbose)
+            _print_across(reporter, state, {state.judge.record.key: here}, state.verify_baselines(), verbose=verbose)
     elif state.device == "cpu":
         if "gate" in vars(state):
             _print(reporter, "roofline: counts", _counted_lines(state, verbose))
-        lines = stored.lines(state.verify_baselines(), state.catalogue)
+        baselines = state.verify_baselines()
+        lines = stored.lines(baselines, state.catalogue)
         _print(reporter, "roofline: stored results, nothing was timed here", lines)
-        _print_across(reporter, state, stored.measured(state.verify_baselines()), verbose=verbose)
+        _print_across(reporter, state, stored.measured(baselines), baselines, verbose=verbose)
     for line in state.told:
         reporter.write_line(f"roofline: {line}")
     _save(reporter, state)
@@ -69,11 +70,16 @@ def _save(reporter: pytest.TerminalReporter, state: State) -> None:
 
 
 def _print_across(
-    reporter: pytest.TerminalReporter, state: State, measured: dict[str, dict[str, float]], *, verbose: bool
+    reporter: pytest.TerminalReporter,
+    state: State,
+    measured: dict[str, dict[str, float]],
+    baselines: list[Baseline],
+    *,
+    verbose: bool,
 ) -> None:
     """By device that has measured times: its cases beside what was published for others."""
     for key, seconds in measured.items():
-        found = across.pairs(seconds, load(key), state.verify_baselines(), state.catalogue)
+        found = across.pairs(seconds, load(key), baselines, state.catalogue)
         if found:
             _print(reporter, "roofline: across devices", across.section(found, verbose))
 
