@@ -5,64 +5,32 @@ A bug ``n`` is compiled in with ``-DBUG=n``; the finding must point at a line ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pytest_roofline.counting.cuda_cpu import CudaFault, FaultKind, checking, load
+from pytest_roofline.counting.cuda_cpu import CudaFault, FaultKind
+from tests.counting.cuda_cpu.algorithm import (
+    Algorithm,
+    Arrays,
+    close,
+    f32,
+    integers,
+    n,
+    rng,
+    softmax,
+    sparse,
+    spmv,
+    zeros,
+)
 
 HERE = Path(__file__).parent
 BLOCK, GRID, PIPELINE = (HERE / f"algorithms_{name}.cu" for name in ("block", "grid", "pipeline"))
 K = FaultKind
-RNG = np.random.default_rng(11)
 RACE = {K.SHARED_RACE, K.GLOBAL_RACE, K.UNINITIALISED_READ}
 ORDERS = ("forward", "reverse", "random")
-
-Arrays = Sequence[Any]
-
-
-@dataclass
-class Algorithm:
-    """A kernel, its launch, what its arguments must hold afterwards, and the kinds of findings of its bugs in order."""
-
-    path: Path
-    kernel: str
-    block: tuple[int, ...]
-    args: Callable[[], Arrays]
-    right: Callable[[Arrays, Arrays], None]  # arguments before and after
-    bugs: tuple[set[FaultKind], ...]
-    grid: tuple[int, ...] = (1,)
-    shared: int = 0
-    unset: tuple[int, ...] = field(default=())  # arguments that count as uninitialised
-
-
-def n(value: int) -> np.int32:
-    return np.int32(value)
-
-
-def f32(*shape: int) -> Any:
-    return RNG.random(shape, dtype=np.float32)
-
-
-def zeros(*shape: int, kind: Any = np.float32) -> Any:
-    return np.zeros(shape, kind)
-
-
-def integers(high: int, *shape: int) -> Any:
-    return RNG.integers(0, high, shape, np.int32)
-
-
-def close(output: int, expected: Callable[[Arrays], Any]) -> Callable[[Arrays, Arrays], None]:
-    """Argument ``output`` must agree with a function of the arguments before the launch."""
-
-    def check(before: Arrays, after: Arrays) -> None:
-        np.testing.assert_allclose(after[output], expected(before), rtol=2e-5, atol=1e-6)
-
-    return check
 
 
 def stencil(x: Any) -> Any:
@@ -99,18 +67,8 @@ def compacted(before: Arrays, after: Arrays) -> None:
     np.testing.assert_array_equal(np.sort(after[1][: len(wanted)]), wanted)
 
 
-def sparse(rows: int, columns: int) -> tuple[Any, Any, Any]:
-    starts = np.concatenate([[0], np.cumsum(integers(70, rows))]).astype(np.int32)
-    return starts, integers(columns, int(starts[-1])), f32(int(starts[-1]))
-
-
-def spmv(starts: Any, columns: Any, values: Any, x: Any) -> Any:
-    products = values.astype(np.float64) * x[columns]
-    return [products[a:b].sum() for a, b in zip(starts[:-1], starts[1:], strict=True)]  # noqa: RUF007
-
-
 def entries(count: int) -> tuple[Any, Any]:
-    return RNG.choice(10000, count, replace=False).astype(np.int32), integers(99, count)
+    return rng().choice(10000, count, replace=False).astype(np.int32), integers(99, count)
 
 
 def inserted(before: Arrays, after: Arrays) -> None:
@@ -143,11 +101,6 @@ def shifted(x: Any, by: Any) -> Any:
     return ((((x.astype(np.uint64) << np.uint64(32)) | following) << by.astype(np.uint64)) >> np.uint64(32)).astype(
         np.uint32
     )
-
-
-def softmax(x: Any) -> Any:
-    weight = np.exp(x - x.max(1, keepdims=True))
-    return weight / weight.sum(1, keepdims=True)
 
 
 I32 = np.int32
@@ -226,7 +179,7 @@ ALGORITHMS = [
     ),
     Algorithm(
         GRID, "shift_rows", (64,),
-        lambda: (RNG.integers(0, 2**32, 90, np.uint32), zeros(90, kind=np.uint32), integers(4, 90), n(90)),
+        lambda: (rng().integers(0, 2**32, 90, np.uint32), zeros(90, kind=np.uint32), integers(4, 90), n(90)),
         close(1, lambda a: shifted(a[0], a[2])), ({K.UNDEFINED_BEHAVIOUR},), grid=(2,),
     ),
     Algorithm(
@@ -271,21 +224,11 @@ def kernel_lines(path: Path, kernel: str) -> range:
     return range(start + 1, next(k for k in range(start, len(lines)) if lines[k] == "}") + 1)
 
 
-def launch(case: Algorithm, bug: int, order: str = "forward") -> tuple[Arrays, Arrays]:
-    global RNG
-    RNG = np.random.default_rng(11)  # the data of a case do not depend on which cases ran before
-    after = case.args()
-    before = [np.copy(a) for a in after]
-    with checking(order=order, seed=5):
-        load(case.path, options=(f"-DBUG={bug}",)).function(case.kernel)(case.grid, case.block, after, case.shared)
-    return before, after
-
-
 @pytest.mark.parametrize("case", ALGORITHMS, ids=lambda case: case.kernel)
 def test_correct_algorithm_is_clean_and_right(case: Algorithm) -> None:
     """No finding in any order of threads, and the result agrees with NumPy."""
     for order in ORDERS:
-        case.right(*launch(case, 0, order))
+        case.right(*case.launch(0, order))
 
 
 @pytest.mark.parametrize(
@@ -295,7 +238,7 @@ def test_correct_algorithm_is_clean_and_right(case: Algorithm) -> None:
 def test_planted_bug_is_found(case: Algorithm, bug: int) -> None:
     """The first finding has an expected kind and points at a line that carries the bug's number."""
     with pytest.raises(CudaFault) as caught:
-        launch(case, bug)
+        case.launch(bug)
     finding = caught.value.findings[0]
     assert finding.kind in case.bugs[bug - 1], str(finding)
     lines = marked(case.path, bug) & set(kernel_lines(case.path, case.kernel))
