@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,12 +15,16 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+ENVIRONMENT = "PYTEST_ROOFLINE_CACHE"
+
 
 def folder() -> Path:
-    """``PYTEST_ROOFLINE_CACHE``, else the user's cache directory."""
-    chosen = os.environ.get("PYTEST_ROOFLINE_CACHE")
+    """``PYTEST_ROOFLINE_CACHE``, else ``pytest-roofline`` in the platform's cache directory of the user."""
+    chosen = os.environ.get(ENVIRONMENT)
     if chosen:
         return Path(chosen)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "pytest-roofline"
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "pytest-roofline"
 

@@ -6,6 +6,7 @@ import math
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,6 +67,17 @@ class Options:
 def add_options(parser: pytest.Parser) -> None:
     """Register every option of the plugin."""
     group = parser.getgroup("roofline", "GPU kernels: correctness, timing, roofline, baselines")
+    _add_checking(group)
+    _add_timing(group)
+    settings.add_options(group)
+    _add_files(group)
+    parser.addini("roofline_operations", type="args", default=[], help="directories that hold operation files")
+    parser.addini("roofline_baselines", default="baselines", help="folder of the baselines")
+    parser.addini("roofline_save", default="", help="folder that every benchmark run writes its run file into")
+
+
+def _add_checking(group: Any) -> None:
+    """What is run, and where."""
     group.addoption(
         "--correctness-only",
         action="store_true",
@@ -76,12 +88,6 @@ def add_options(parser: pytest.Parser) -> None:
         choices=("auto", "gpu", "cpu"),
         default="auto",
         help="where kernels run: on the GPU if there is one (auto), on a GPU or not at all, on the CPU",
-    )
-    group.addoption(
-        "--roofline-effort",
-        choices=("quick", "default", "full"),
-        default="default",
-        help="how many brackets each case gets; full also times every rung on every shape",
     )
     group.addoption(
         "--roofline-profile",
@@ -96,11 +102,19 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="ID[@VALUES[#SEED]]",
         help="check just this case, as a failure prints it (may be repeated)",
     )
-    group.addoption("--roofline-update", action="store_true", help="store this run in the baselines of its device")
-    group.addoption("--roofline-strict", action="store_true", help="fail on warnings too: new, unresolved, environment")
     group.addoption("--roofline-spawn", action="store_true", help="run every case in a process of its own")
     group.addoption(
         "--roofline-timeout", type=float, default=300.0, metavar="SECONDS", help="longest life of a spawned case"
+    )
+
+
+def _add_timing(group: Any) -> None:
+    """How it is timed, and what else is asked of the timed cases."""
+    group.addoption(
+        "--roofline-effort",
+        choices=("quick", "default", "full"),
+        default="default",
+        help="how many brackets each case gets; full also times every rung on every shape",
     )
     group.addoption(
         "--roofline-ceilings",
@@ -121,7 +135,12 @@ def add_options(parser: pytest.Parser) -> None:
         help="after timing, take hardware counters with Nsight Compute: of flagged cases and the furthest from their "
         "bound, or of cases whose id matches (may be repeated)",
     )
-    settings.add_options(group)
+    group.addoption("--roofline-strict", action="store_true", help="fail on warnings too: new, unresolved, environment")
+
+
+def _add_files(group: Any) -> None:
+    """What a run compares with and what it leaves."""
+    group.addoption("--roofline-update", action="store_true", help="store this run in the baselines of its device")
     group.addoption(
         "--roofline-baselines", metavar="DIR", help="folder of the baselines (default: ini, then baselines/)"
     )
@@ -131,35 +150,13 @@ def add_options(parser: pytest.Parser) -> None:
         help="write everything this benchmark run found to a file (PATH ends in .json) or into a folder "
         "(default: ini roofline_save, then nowhere)",
     )
-    parser.addini("roofline_operations", type="args", default=[], help="directories that hold operation files")
-    parser.addini("roofline_baselines", default="baselines", help="folder of the baselines")
-    parser.addini("roofline_save", default="", help="folder that every benchmark run writes its run file into")
 
 
 def read_options(config: pytest.Config) -> Options:
     """Collect the options. Raises ``pytest.UsageError`` (exit code 4) for what makes no sense."""
     get = config.getoption
     timing = bool(get("benchmark_only", False))
-    if get("correctness_only") and timing:
-        raise pytest.UsageError(
-            "--correctness-only and --benchmark-only exclude each other: one times nothing, the other times"
-        )
-    if get("roofline_update") and not timing:
-        raise pytest.UsageError("--roofline-update stores a benchmark run: it needs --benchmark-only")
-    if get("roofline_ncu") and not timing:
-        raise pytest.UsageError("--roofline-ncu profiles timed cases: it needs --benchmark-only")
-    if get("roofline_save") is not None and not timing:
-        raise pytest.UsageError("--roofline-save stores a benchmark run: it needs --benchmark-only")
-    if not 0 < get("roofline_timeout") < math.inf:
-        raise pytest.UsageError(
-            f"--roofline-timeout must be a positive number of seconds, got {get('roofline_timeout')}"
-        )
-    try:
-        cases = tuple(Reproduction.parse(text) for text in get("roofline_case"))
-    except ValueError as error:
-        raise pytest.UsageError(f"--roofline-case: {error}") from error
-    if timing and any((c.values, c.seed) != (RANDOM, 0) for c in cases):
-        raise pytest.UsageError("--benchmark-only times random values: leave @VALUES#SEED out of --roofline-case")
+    _refuse_contradictions(config, timing)
     return Options(
         operations=tuple(config.getini("roofline_operations")),
         baselines=_baselines(config),
@@ -168,7 +165,7 @@ def read_options(config: pytest.Config) -> Options:
         device=get("roofline_on"),
         effort=get("roofline_effort"),
         profile=get("roofline_profile"),
-        cases=cases,
+        cases=_cases(get("roofline_case"), timing),
         update=get("roofline_update"),
         strict=get("roofline_strict"),
         spawn=get("roofline_spawn"),
@@ -179,6 +176,37 @@ def read_options(config: pytest.Config) -> Options:
         save=_save(config) if timing else None,
         retest=settings.read(config, timing=timing),
     )
+
+
+def _refuse_contradictions(config: pytest.Config, timing: bool) -> None:
+    """Options that exclude or need each other, and values out of range."""
+    get = config.getoption
+    if get("correctness_only") and timing:
+        raise pytest.UsageError(
+            "--correctness-only and --benchmark-only exclude each other: one times nothing, the other times"
+        )
+    for given, reason in (
+        (get("roofline_update"), "--roofline-update stores a benchmark run"),
+        (get("roofline_ncu"), "--roofline-ncu profiles timed cases"),
+        (get("roofline_save") is not None, "--roofline-save stores a benchmark run"),
+    ):
+        if given and not timing:
+            raise pytest.UsageError(f"{reason}: it needs --benchmark-only")
+    if not 0 < get("roofline_timeout") < math.inf:
+        raise pytest.UsageError(
+            f"--roofline-timeout must be a positive number of seconds, got {get('roofline_timeout')}"
+        )
+
+
+def _cases(texts: list[str], timing: bool) -> tuple[Reproduction, ...]:
+    """The cases that ``--roofline-case`` names."""
+    try:
+        cases = tuple(Reproduction.parse(text) for text in texts)
+    except ValueError as error:
+        raise pytest.UsageError(f"--roofline-case: {error}") from error
+    if timing and any((c.values, c.seed) != (RANDOM, 0) for c in cases):
+        raise pytest.UsageError("--benchmark-only times random values: leave @VALUES#SEED out of --roofline-case")
+    return cases
 
 
 def _reach(key: str | None) -> str | None:

@@ -5,25 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-ENVIRONMENT = "PYTEST_ROOFLINE_CACHE"
+from pytest_roofline.cache import folder as user_cache
+
 MAX_AGE = 30 * 24 * 3600.0  # seconds since the last use
 CLEANING_INTERVAL = 24 * 3600.0
-
-
-def directory() -> Path:
-    """The cache folder: ``PYTEST_ROOFLINE_CACHE``, or ``pytest-roofline`` in the platform's user cache."""
-    named = os.environ.get(ENVIRONMENT)
-    if named:
-        return Path(named)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "pytest-roofline"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pytest-roofline"
 
 
 def fetch(key: str, build: Callable[[Path], None]) -> Path:
@@ -31,7 +21,7 @@ def fetch(key: str, build: Callable[[Path], None]) -> Path:
 
     Two processes that build the same key at the same time both succeed; one result is kept.
     """
-    entry = directory() / key
+    entry = user_cache() / key
     if entry.is_dir():
         with contextlib.suppress(OSError):  # a read-only cache serves all the same
             os.utime(entry)

@@ -154,7 +154,7 @@ def test_defines_reach_the_compiler(tmp_path: Path) -> None:
 
 def test_cache_publishes_whole_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A build that fails leaves nothing behind; one that succeeds is built once."""
-    monkeypatch.setenv(cache.ENVIRONMENT, str(tmp_path))
+    monkeypatch.setenv("PYTEST_ROOFLINE_CACHE", str(tmp_path))
     calls = []
 
     def fail(folder: Path) -> None:
