@@ -21,7 +21,8 @@ import torch  # noqa: E402
 
 from pytest_roofline.checking.check import load_launcher  # noqa: E402
 from pytest_roofline.discovery import load_operation  # noqa: E402
-from pytest_roofline.launch import Source, on_torch_stream  # noqa: E402
+from pytest_roofline.launch import Source  # noqa: E402
+from pytest_roofline.streams import on_torch_stream  # noqa: E402
 from pytest_roofline.timing import environment  # noqa: E402
 from pytest_roofline.timing.hostcost import submission_seconds  # noqa: E402
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 
-from pytest_roofline.launch import GpuNeeded, ceil_div, misalignment, require, torch_stream
+from pytest_roofline.launch import GpuNeeded, ceil_div, misalignment, require
+from pytest_roofline.streams import torch_stream
 
 BLOCK = 256
 PACK = 16  # bytes of one thread

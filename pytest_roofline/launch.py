@@ -28,7 +28,11 @@ from pytest_roofline.capability import runs_on
 from pytest_roofline.counting import cuda_cpu
 from pytest_roofline.driver import Extents, LoadedKernel, torch_dtype
 from pytest_roofline.nvrtc import compile_kernel
+from pytest_roofline.streams import on_torch_stream, stream_handle
 from pytest_roofline.tensor_map import TensorMap
+
+# torch.cuda.current_device without a look at whether CUDA is initialised, as in streams.py.
+_current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
 
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
 BLOCK_LIMIT = (1024, 1024, 64)
@@ -125,7 +129,7 @@ class Function:
             recent is not None
             and recent.index == _current_device()
             and 0 not in grid3
-            and recent.launch_plain(grid3, block3, args, shared_bytes, _stream_handle(recent.index))
+            and recent.launch_plain(grid3, block3, args, shared_bytes, stream_handle(recent.index))
         ):
             return
         index, values = self._gpu(args), self._checked(args)
@@ -190,7 +194,7 @@ class Function:
     ) -> None:
         self._recent = kernel = self.loaded.get(index) or self._load(index)
         plain = [_by_value(v) for v in values]
-        kernel.launch(grid, block, plain, shared_bytes, _stream_handle(index))
+        kernel.launch(grid, block, plain, shared_bytes, stream_handle(index))
 
     def _load(self, index: int) -> LoadedKernel:
         """The kernel for the current device, whose number is ``index``. Raises :class:`nvrtc.CudaCompileError`."""
@@ -249,54 +253,6 @@ def _architecture(function: Function, here: str) -> str:
     if wanted and not runs_on(wanted, (major, minor)):
         raise ValueError(f"{function} is written for {wanted}, and this GPU is {here}")
     return wanted or here
-
-
-@contextlib.contextmanager
-def on_torch_stream(device: torch.device) -> Iterator[Any]:
-    """CuPy, working on torch's current stream of ``device``. Raises ``ModuleNotFoundError`` where it is missing."""
-    try:
-        import cupy
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "CUDA C++ kernels need CuPy on a GPU: pip install 'pytest-roofline[cuda13]' (cuda12 for older drivers)",
-            name="cupy",
-        ) from error
-    with cupy.cuda.Device(device.index), torch_stream(device.index):
-        yield cupy
-
-
-def _public_stream_handle(index: int) -> int:
-    return int(torch.cuda.current_stream(index).cuda_stream)
-
-
-# What the public functions come to, without a look at whether CUDA is initialised and two objects for a stream; Triton
-# and Inductor call the same in each launch.
-_stream_handle: Callable[[int], int] = getattr(torch._C, "_cuda_getCurrentRawStream", _public_stream_handle)
-_current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
-
-
-def torch_stream(index: int) -> Any:
-    """CuPy's object for torch's current stream on a device."""
-    return _stream(_stream_handle(index))
-
-
-class _StreamHandle:
-    """The CUDA stream protocol around a raw handle; torch's own streams speak it only in recent versions."""
-
-    def __init__(self, handle: int) -> None:
-        self.handle = handle
-
-    def __cuda_stream__(self) -> tuple[int, int]:
-        return 0, self.handle
-
-
-@functools.cache
-def _stream(handle: int) -> Any:
-    import cupy
-
-    if hasattr(cupy.cuda.Stream, "from_external"):
-        return cupy.cuda.Stream.from_external(_StreamHandle(handle))
-    return cupy.cuda.ExternalStream(handle)
 
 
 def _fingerprint(path: Path, text: str) -> str:

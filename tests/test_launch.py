@@ -12,7 +12,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from pytest_roofline import launch, nvrtc  # noqa: E402
+from pytest_roofline import launch, nvrtc, streams  # noqa: E402
 from pytest_roofline.counting import cuda_cpu  # noqa: E402
 
 KERNELS = """
@@ -275,9 +275,9 @@ def cupy(request, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", fake)
     monkeypatch.setattr(launch, "compile_kernel", fake.compile_kernel)
     monkeypatch.setitem(sys.modules, "cupy.cuda", fake.cuda)
-    launch._stream.cache_clear()
+    streams._stream.cache_clear()
     yield fake
-    launch._stream.cache_clear()
+    streams._stream.cache_clear()
 
 
 @pytest.fixture
@@ -296,7 +296,8 @@ def on_gpu(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device", switched)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: types.SimpleNamespace(cuda_stream=77))
     monkeypatch.setattr(launch, "_current_device", lambda: state.current)
-    monkeypatch.setattr(launch, "_stream_handle", launch._public_stream_handle)
+    for module in (launch, streams):
+        monkeypatch.setattr(module, "stream_handle", streams._public_stream_handle)
     monkeypatch.setattr(torch.Tensor, "get_device", lambda self: state.device)
     return state
 

@@ -7,7 +7,8 @@ from typing import Any
 import torch
 
 from kernels_cuda._transfer import BLOCK, blocks, enqueue_copy, gpu_of, require_packs, require_pair
-from pytest_roofline.launch import Source, torch_stream
+from pytest_roofline.launch import Source
+from pytest_roofline.streams import torch_stream
 
 ZERO_COPY = Source(Path(__file__).with_name("zero_copy.cu"))
 

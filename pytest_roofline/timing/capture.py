@@ -57,7 +57,7 @@ def _captured(
     """
     import torch
 
-    from pytest_roofline.launch import on_torch_stream
+    from pytest_roofline.streams import on_torch_stream
 
     device = torch.device("cuda", torch.cuda.current_device())
     with on_torch_stream(device) as cupy:
@@ -87,7 +87,7 @@ class _Captured:
         return int(self._graph.graph)
 
     def replay(self) -> None:
-        from pytest_roofline.launch import torch_stream
+        from pytest_roofline.streams import torch_stream
 
         self._graph.launch(torch_stream(self._device.index))
 

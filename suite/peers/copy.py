@@ -2,7 +2,7 @@
 
 import torch
 
-from pytest_roofline.launch import on_torch_stream
+from pytest_roofline.streams import on_torch_stream
 from suite.peers.cupy_memory import cupy_on_torch
 
 

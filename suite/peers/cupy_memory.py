@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from pytest_roofline.launch import on_torch_stream
+from pytest_roofline.streams import on_torch_stream
 
 
 @contextlib.contextmanager
