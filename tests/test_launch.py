@@ -315,7 +315,7 @@ def test_gpu_launches_go_to_torchs_stream_and_device(source, vectors, cupy, on_g
 
 def test_the_raw_stream_handle_is_used_where_torch_tells_it(source, vectors, cupy, on_gpu, monkeypatch):
     """Without it each launch would pay for two stream objects."""
-    monkeypatch.setattr(launch, "_stream_handle", lambda index: 500 + index)
+    monkeypatch.setattr(launch, "stream_handle", lambda index: 500 + index)
     source.function("add<float>")((2,), (32,), (*vectors, 8, 2.0))
     assert cupy.launches[0][6] == 501
 
