@@ -16,7 +16,7 @@ from pytest_roofline.ids import CaseId
 from pytest_roofline.retest import settings
 from pytest_roofline.retest.settings import Settings
 
-PROFILES = {"ci": 25, "default": 50, "thorough": 500}
+PROFILES = {"ci": 25, "default": 50, "thorough": 500, "exhaustive": 2000}
 """Hypothesis examples per kernel and dtype; ``ci`` is derandomised as well."""
 SEEDS = 1 << 32
 """Seeds below this number are taken; hypothesis draws from far fewer."""
