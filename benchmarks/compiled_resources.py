@@ -1,130 +1,208 @@
 """Registers and shared memory: what a GPU's driver reports of each kernel, and what is compiled without one.
 
-    python benchmarks/compiled_resources.py report OUT.json      # on the GPU, through CuPy and Triton
-    python benchmarks/compiled_resources.py compare OUT.json     # anywhere, with pytest-roofline[compiled]
+    python benchmarks/compiled_resources.py report OUT.json [PROCESSES]   # on the GPU, through CuPy and Triton
+    python benchmarks/compiled_resources.py compare OUT.json              # anywhere, with pytest-roofline[compiled]
 
-Both walk over the counted cases and compile what their launchers launch; ``compare`` compiles for the GPU's
-architecture and prints a table. Equal figures need equal compilers, so each side's are printed.
+Both run the launchers of all counted cases on CPU tensors and compile what they launch, ``compare`` for the GPU's
+architecture. Equal figures need equal compilers, so each side's are printed. ``report`` writes what it has every few
+seconds: stopped early, it compares fewer kernels.
 """
 
 from __future__ import annotations
 
+import collections
+import hashlib
+import itertools
 import json
+import multiprocessing
+import os
 import pathlib
 import sys
+import time
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from pytest_roofline.cache import write_atomically  # noqa: E402
 from pytest_roofline.checking.check import load_launcher  # noqa: E402
-from pytest_roofline.counting.compiled import process, triton_target  # noqa: E402
+from pytest_roofline.counting.compiled import cubin, process, triton_target  # noqa: E402
 from pytest_roofline.counting.compiled.client import Compiler  # noqa: E402
-from pytest_roofline.discovery import LoadedOperation, discover  # noqa: E402
+from pytest_roofline.counting.compiled.resources import assembler  # noqa: E402
+from pytest_roofline.discovery import discover, load_operation  # noqa: E402
+from pytest_roofline.ids import CaseId  # noqa: E402
 
 FIGURES = ("registers", "local", "shared")
+SAVE_EVERY = 2.0  # seconds
+Named = tuple[str, str]  # a case, and the module of its operation
+Kernels = dict[str, dict[str, Any]]
 
 
-def wanted() -> list[tuple[str, LoadedOperation]]:
-    """Every counted case of a kernel of ours, with its operation."""
-    catalogue = discover(ROOT, ["suite/operations"])
-    return [
-        (str(case), entry)
-        for entry in catalogue.loaded
-        for case in entry.operation.cases("counted")
-        if not case.kernel.peer
-    ]
+def wanted() -> list[list[Named]]:
+    """The counted cases of every kernel of ours and each of its dtypes."""
+    groups: dict[tuple[str, str, str, str], list[Named]] = collections.defaultdict(list)
+    for entry in discover(ROOT, ["suite/operations"]).loaded:
+        for case in entry.operation.cases("counted"):
+            kernel = case.kernel
+            if not kernel.peer:
+                group = groups[entry.operation.name, kernel.backend, kernel.variant, case.dtype]
+                group.append((str(case), entry.module))
+    return list(groups.values())
 
 
 class Reported(process.Recorder):
-    """A recorder that asks the driver instead of reading the cubin."""
+    """A recorder that loads each kernel and asks the driver, instead of reading the cubin."""
 
-    def cuda(self, function: Any, grid: Any, block: Any, shared_bytes: int) -> None:
-        """Compile as a launch would, load, and read the function's attributes."""
+    def __init__(self, arch: str) -> None:
+        super().__init__(arch)
+        self.compilers: set[str] = set()
+
+    def of_cuda(self, function: Any, threads: int, shared_bytes: int) -> dict[str, Any]:
+        """Compile as a launch would, load through CuPy, and read the function's attributes."""
         import cupy
+        from cupy.cuda import nvrtc
 
         from pytest_roofline.nvrtc import compile_kernel
 
         source = function.source
-        key = process.cuda_key(function, block, shared_bytes)
-        if key not in self.kernels:
-            compiled = compile_kernel(
-                source.path, source.text, function.name, source.options, self.arch, source.fingerprint
-            )
-            kernel = cupy.RawModule(path=str(compiled.path)).get_function(compiled.symbol)
-            self.kernels[key] = dict(
-                zip(FIGURES, (kernel.num_regs, kernel.local_size_bytes, kernel.shared_size_bytes), strict=True)
-            )
+        arch = source.arch or self.arch
+        compiled = compile_kernel(source.path, source.text, function.name, source.options, arch, source.fingerprint)
+        kernel = cupy.RawModule(path=str(compiled.path)).get_function(compiled.symbol)
+        binary = compiled.path.read_bytes()
+        self.compilers.add(f"nvrtc {'.'.join(map(str, nvrtc.getVersion()))}, ptxas {assembler(binary)}")
+        figures = (kernel.num_regs, kernel.local_size_bytes, kernel.shared_size_bytes + shared_bytes)
+        return _figures(figures, binary, compiled.symbol)
 
-    def triton(self, kernel: Any, key: str) -> None:
-        """What Triton learnt from the driver."""
-        if key not in self.kernels:
-            kernel._init_handles()
-            figures = (kernel.n_regs, 4 * kernel.n_spills, kernel.metadata.shared)
-            self.kernels[key] = dict(zip(FIGURES, figures, strict=True))
+    def of_triton(self, kernel: Any) -> dict[str, Any]:
+        """What Triton learnt from the driver; of shared memory it tells the dynamic part, and the driver the static."""
+        from cupy_backends.cuda.api import driver
+
+        kernel._init_handles()
+        static = driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel.function)
+        self.compilers.add(triton_target.compiler())
+        figures = (kernel.n_regs, 4 * kernel.n_spills, static + kernel.metadata.shared)
+        return _figures(figures, kernel.asm["cubin"], kernel.metadata.name)
 
 
-def report(path: pathlib.Path) -> None:
-    """Write what the driver says about every kernel."""
+def _figures(figures: tuple[int, ...], binary: bytes, symbol: str) -> dict[str, Any]:
+    code = hashlib.sha256(cubin.kernel(binary, symbol).code).hexdigest()[:16]
+    return dict(zip(FIGURES, figures, strict=True)) | {"code": code}
+
+
+_recorder: Reported | None = None
+
+
+def _start() -> None:
+    """Make this process one that reports."""
+    global _recorder
     import cupy
-    import triton
-    from cupy.cuda import nvrtc
-    from triton.runtime.jit import JITFunction
+    import torch
 
-    recorder = Reported(f"sm_{cupy.cuda.Device().compute_capability}")
-    original = JITFunction.run
+    torch.set_num_threads(1)
+    torch.cuda.init()
+    cupy.cuda.runtime.free(0)  # makes the context that modules are loaded into
+    _recorder = Reported(f"sm_{cupy.cuda.Device().compute_capability}")
+    triton_target.record(_recorder.triton)
 
-    def run(self: Any, *arguments: Any, grid: Any, warmup: bool, **keywords: Any) -> Any:
-        kernel = original(self, *arguments, grid=grid, warmup=True, **keywords)
-        recorder.triton(kernel, triton_target.key(kernel))
-        return kernel
 
-    JITFunction.run = run
-    found: dict[str, Any] = {}
-    recorder.start = lambda: None  # keeps every kernel
-    for case, entry in wanted():
-        before = set(recorder.kernels)
+def _report(cases: list[Named]) -> tuple[str, set[str], Kernels, dict[str, str]]:
+    """Architecture, compilers, kernels and failures of some cases of one operation."""
+    assert _recorder is not None
+    found: Kernels = {}
+    failed: dict[str, str] = {}
+    for case, module in cases:
         try:
-            chosen = entry.operation.case(process.CaseId.parse(case))
-            process.record(chosen, load_launcher(chosen.kernel.launcher), recorder)
+            chosen = load_operation(module).case(CaseId.parse(case))
+            process.record(chosen, load_launcher(chosen.kernel.launcher), _recorder)
         except Exception as error:  # one kernel that cannot be compiled is told, the others go on
-            print(f"{case}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
-        for key in set(recorder.kernels) - before:
-            found[f"{entry.operation.name} {key}"] = recorder.kernels[key]
-    compilers = f"NVRTC {'.'.join(map(str, nvrtc.getVersion()))}, Triton {triton.__version__}"
-    path.write_text(json.dumps({"arch": recorder.arch, "compilers": compilers, "kernels": found}, indent=1))
-    print(f"{len(found)} kernels in {path}: {compilers}")
+            if type(error).__name__ != "GpuNeeded":  # that is a copy between host and device: no kernel
+                failed[case] = f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
+        found.update(_named(case, _recorder.kernels))
+    return _recorder.arch, _recorder.compilers, found, failed
 
 
-def compare(path: pathlib.Path) -> None:
-    """Compile the same kernels here and print where the figures differ."""
-    there = json.loads(path.read_text())
-    compiler = Compiler(there["arch"], [str(ROOT)])
-    cases = wanted()
-    for case, entry in cases:
-        compiler.ask(case, entry.module)
-    here: dict[str, Any] = {}
-    names: set[str] = set()
-    for case, entry in cases:
-        for key, kernel in compiler.answer(case).get("kernels", {}).items():
-            names.add(kernel["compiler"])
-            figures = (kernel["registers"], kernel["stack"], kernel["shared"] + triton_shared(key, kernel))
-            here[f"{entry.operation.name} {key}"] = dict(zip(FIGURES, figures, strict=True))
+def _named(case: str, kernels: Kernels) -> Iterable[tuple[str, dict[str, Any]]]:
+    operation = case.partition("/")[0]
+    return ((f"{operation} {key}", kernel) for key, kernel in kernels.items())
+
+
+def report(path: pathlib.Path, processes: int) -> None:
+    """Write what the driver says about every kernel."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    groups = wanted()
+    # One case of each group first: what is left then has nearly nothing to compile.
+    orders = [group[:1] for group in groups] + [group[1:] for group in groups if group[1:]]
+    kernels: Kernels = {}
+    failed: dict[str, str] = {}
+    compilers: set[str] = set()
+    saved = began = time.monotonic()
+    with multiprocessing.get_context("spawn").Pool(processes, _start) as pool:
+        for done, answer in enumerate(pool.imap_unordered(_report, orders), 1):
+            arch, names, found, problems = answer
+            compilers |= names
+            kernels |= found
+            failed |= problems
+            if done == len(orders) or time.monotonic() - saved > SAVE_EVERY:
+                content = {"arch": arch, "compilers": sorted(compilers), "kernels": kernels, "failed": failed}
+                write_atomically(path, json.dumps(content, indent=1, sort_keys=True).encode())
+                saved = time.monotonic()
+                print(f"{done} of {len(orders)} orders, {len(kernels)} kernels, {saved - began:.0f} s", flush=True)
+    for case, problem in sorted(failed.items()):
+        print(f"{case}: {problem}")
+
+
+def compiled_here(arch: str) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Each kernel of the counted cases as it is compiled for ``arch``: its name, its figures, its compiler."""
+    compiler = Compiler(arch, [str(ROOT)])
+    cases = list(itertools.chain.from_iterable(wanted()))
+    for case, module in cases:
+        compiler.ask(case, module)
+    for case, _ in cases:
+        for key, kernel in _named(case, compiler.answer(case).get("kernels", {})):
+            figures = (kernel["registers"], kernel["stack"], kernel["shared"] + kernel["dynamic"])
+            yield key, dict(zip(FIGURES, figures, strict=True)) | {"code": kernel["code"]}, kernel["compiler"]
     compiler.close()
-    both = sorted(set(here) & set(there["kernels"]))
-    different = [key for key in both if here[key] != there["kernels"][key]]
-    print(f"there: {there['compilers']}; here: {'; '.join(sorted(names))}")
-    print(f"{len(both)} kernels on both sides of {len(there['kernels'])} and {len(here)}; {len(different)} differ")
+
+
+def compare(path: pathlib.Path) -> int:
+    """Compile the same kernels here and print where the figures differ; the exit code."""
+    there = json.loads(path.read_text())
+    here: Kernels = {}
+    names: set[str] = set()
+    for key, figures, name in compiled_here(there["arch"]):
+        if here.setdefault(key, figures) != figures:
+            sys.exit(f"two kernels are called {key}")
+        names.add(name)
+    print(f"there: {'; '.join(there['compilers'])}\nhere:  {'; '.join(sorted(names))}")
+    lines, different = table(there["kernels"], here)
+    print("\n".join(lines))
+    return 1 if different else 0
+
+
+def table(there: Kernels, here: Kernels) -> tuple[list[str], int]:
+    """How many figures of how many kernels are equal, the kernels that one side alone has, and each difference."""
+    both = sorted(set(there) & set(here))
+    lines = [f"{len(both)} kernels on both sides, of {len(there)} there and {len(here)} here"]
+    for language, chosen in _languages(both):
+        equal = {name: sum(there[key][name] == here[key][name] for key in chosen) for name in (*FIGURES, "code")}
+        lines.append(f"  {language}: {len(chosen)} kernels, equal: " + ", ".join(f"{n} {k}" for n, k in equal.items()))
+    lines += [f"  there alone: {key}" for key in sorted(set(there) - set(here))]
+    lines += [f"  here alone: {key}" for key in sorted(set(here) - set(there))]
+    different = [key for key in both if any(there[key][name] != here[key][name] for name in FIGURES)]
     for key in different:
-        print(f"  {key}\n    there {there['kernels'][key]}\n    here  {here[key]}")
+        lines += [f"  {key}", f"    there {there[key]}", f"    here  {here[key]}"]
+    return lines, len(different)
 
 
-def triton_shared(key: str, kernel: Any) -> int:
-    """Triton's shared memory, all of which is dynamic; the driver's figure for CUDA C++ is the static part."""
-    return int(kernel["dynamic"]) if " warps=" in key else 0
+def _languages(keys: list[str]) -> list[tuple[str, list[str]]]:
+    cuda = [key for key in keys if ".cu:" in key]
+    return [("CUDA C++", cuda), ("Triton", [key for key in keys if ".cu:" not in key])]
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3 or sys.argv[1] not in ("report", "compare"):
+    if len(sys.argv) not in (3, 4) or sys.argv[1] not in ("report", "compare"):
         sys.exit(__doc__)
-    (report if sys.argv[1] == "report" else compare)(pathlib.Path(sys.argv[2]))
+    if sys.argv[1] == "compare":
+        sys.exit(compare(pathlib.Path(sys.argv[2])))
+    report(pathlib.Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else os.cpu_count() or 1)

@@ -54,29 +54,33 @@ class Recorder:
         threads = block[0] * block[1] * block[2]
         identity = (function.source.path, function.source.options, function.name, threads, shared_bytes)
         if identity not in self.known:
-            source = function.source
-            arch = source.arch or self.arch
-            program = cuda.compile_kernel(
-                source.path, source.text, function.name, source.options, arch, source.fingerprint
-            )
-            compiler = f"{program.compiler}, ptxas {assembler(program.binary)}"
-            found = resources(program.binary, program.symbol, arch, compiler, threads, shared_bytes, program.spills)
-            line = _line_of(source.text, function.name)
-            plain = _plain(found, {"": (str(source.path), line)})
-            self.known[identity] = cuda_key(function, block, shared_bytes), plain
+            key = cuda_key(function, block, shared_bytes)
+            self.known[identity] = key, self.of_cuda(function, threads, shared_bytes)
         self.note(*self.known[identity])
 
     def triton(self, kernel: Any, key: str) -> None:
         """A launch of a Triton kernel."""
         identity = (kernel.hash, key)
         if identity not in self.known:
-            binary, metadata = kernel.asm["cubin"], kernel.metadata
-            threads = metadata.num_warps * 32
-            compiler = triton_target.compiler()
-            found = resources(binary, metadata.name, self.arch, compiler, threads, metadata.shared)
-            # Triton asks the driver for its shared memory with each launch: to the cubin all of it is dynamic.
-            self.known[identity] = key, _plain(found, triton_target.places(kernel))
+            self.known[identity] = key, self.of_triton(kernel)
         self.note(*self.known[identity])
+
+    def of_cuda(self, function: Any, threads: int, shared_bytes: int) -> dict[str, Any]:
+        """The figures of a CUDA kernel in blocks of ``threads`` with ``shared_bytes`` of dynamic shared memory."""
+        source = function.source
+        arch = source.arch or self.arch
+        program = cuda.compile_kernel(source.path, source.text, function.name, source.options, arch, source.fingerprint)
+        compiler = f"{program.compiler}, ptxas {assembler(program.binary)}"
+        found = resources(program.binary, program.symbol, arch, compiler, threads, shared_bytes, program.spills)
+        return _plain(found, {"": (str(source.path), _line_of(source.text, function.name))})
+
+    def of_triton(self, kernel: Any) -> dict[str, Any]:
+        """The figures of a Triton kernel. It asks the driver for its shared memory with each launch: to the cubin all
+        of it is dynamic."""
+        binary, metadata = kernel.asm["cubin"], kernel.metadata
+        threads = metadata.num_warps * 32
+        found = resources(binary, metadata.name, self.arch, triton_target.compiler(), threads, metadata.shared)
+        return _plain(found, triton_target.places(kernel))
 
 
 def cuda_key(function: Any, block: Any, shared_bytes: int) -> str:

@@ -20,12 +20,18 @@ def install(arch: str, told: Told) -> None:
     Raises ``ModuleNotFoundError`` without Triton, ``RuntimeError`` where it was imported to interpret.
     """
     import triton
-    from triton.runtime.autotuner import Autotuner
-    from triton.runtime.jit import JITFunction
 
     if triton.knobs.runtime.interpret:
         raise RuntimeError("Triton was imported to interpret; it compiles only without TRITON_INTERPRET")
     triton.runtime.driver.set_active(_driver(int(arch.removeprefix("sm_"))))
+    record(told)
+
+
+def record(told: Told) -> None:
+    """Compile whatever is launched from now on for Triton's active driver, and launch nothing."""
+    from triton.runtime.autotuner import Autotuner
+    from triton.runtime.jit import JITFunction
+
     original = JITFunction.run
 
     def run(self: Any, *arguments: Any, grid: Any, warmup: bool, **keywords: Any) -> Any:
