@@ -1,39 +1,44 @@
-"""Rounds of every kernel beside itself and beside slowed copies of itself: the data behind the verdict's power.
+"""Rounds of every kernel beside itself and beside a slowed copy of itself: the data behind the verdict's power.
 
     python benchmarks/verdict_rounds.py RESULTS --seconds 240      # on a GPU; run again to add rounds
 
-A round is one fresh process. For each timed case it takes blocks of brackets of the kernel, of the same kernel loaded
-from a copy of the tree (as ``--roofline-against`` loads an old one), and of copies slowed on the device by a known
-length. It appends a line per case to RESULTS/<start of the machine>.<card>.jsonl.gz, so that rounds of other starts and
-cards collect in one folder; a round that is cut off loses only its last case. ``verdict_power.py`` evaluates them.
+A round is one fresh process. For each timed case it takes blocks of brackets of the kernel as loaded from a copy of the
+tree (as ``--roofline-against`` loads an old one), of the kernel itself, and of the kernel slowed on the device by a
+known length. It appends a line per case to RESULTS/<start of the machine>.<card>.jsonl.gz, so that rounds of other
+starts and cards collect in one folder; a round that is cut off loses only its last case. ``verdict_power.py`` evaluates
+them.
+
+While a round is measured, the process of the next one imports its modules: that is work of the CPU alone, behind which
+no bracket waits (its stream is held until all of it is enqueued).
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import gzip
+import itertools
 import json
+import os
 import pathlib
 import random
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.round_case import Loaded, load, measure  # noqa: E402
 from pytest_roofline.contract import Case  # noqa: E402
 from pytest_roofline.discovery import Catalogue, discover  # noqa: E402
 from pytest_roofline.evidence import to_plain  # noqa: E402
 
-LONGEST = 4e-3  # seconds of a kernel: a round shall hold many cases
-BLOCKS = 10
-PLANTED = ((20e-6, (0.01, 0.02)), (5e-6, (0.02, 0.05)), (0.0, (0.05,)))  # slowdowns, by seconds of the kernel
+SHORTEST = 8.0  # seconds left in which a round is still begun
 SKIPPED = frozenset({"host_clock", "transfer"})
 
 
@@ -44,80 +49,132 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=240)
     parser.add_argument("--pattern", default="*", help="ids of cases, as a shell pattern")
     parser.add_argument("--compilers", type=int, default=12, help="processes that compile everything beforehand")
-    parser.add_argument("--round", help=argparse.SUPPRESS)
-    parser.add_argument("--share", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--claims", type=pathlib.Path, help="folder through which several of us share the compiling")
+    parser.add_argument("--round", type=pathlib.Path, help=argparse.SUPPRESS)
+    parser.add_argument("--share", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.round:
-        return one_round(pathlib.Path(chosen.round), chosen.results, chosen.pattern, chosen.seconds)
-    if chosen.share is not None:
-        return compile_share(chosen.pattern, chosen.share, chosen.compilers)
+        return one_round(chosen.round, chosen.results, chosen.pattern)
+    if chosen.share:
+        return compile_share(chosen.pattern, chosen.claims)
     chosen.results.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + chosen.seconds
-    compile_all(chosen.pattern, chosen.compilers)
     with tempfile.TemporaryDirectory() as folder:
-        copy = pathlib.Path(folder)
+        copy = pathlib.Path(folder) / "copy"
         for name in ("kernels_cuda", "kernels_triton", "suite"):
             shutil.copytree(ROOT / name, copy / name)
-        while (left := end - time.monotonic()) > 15:
-            command = [sys.executable, __file__, str(chosen.results), "--round", str(copy)]
-            subprocess.run([*command, "--pattern", chosen.pattern, "--seconds", str(left)], check=False)
+        command = [sys.executable, __file__, str(chosen.results), "--pattern", chosen.pattern, "--round", str(copy)]
+        waiting = start(command)
+        compile_all(chosen.pattern, chosen.compilers, chosen.claims or pathlib.Path(folder) / "claims")
+        for number in itertools.count():
+            if end - time.monotonic() < SHORTEST:
+                break
+            tell(waiting, {"number": number, "until": end})
+            running, waiting = waiting, start(command)
+            running.wait()
+        tell(waiting, None)
+        waiting.wait()
     return 0
 
 
-def compile_all(pattern: str, processes: int) -> None:
+def start(command: Sequence[str]) -> subprocess.Popen[str]:
+    """The process of a round: it imports everything, touches no GPU, and waits to be told to begin."""
+    return subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
+
+
+def tell(process: subprocess.Popen[str], message: dict[str, object] | None) -> None:
+    """Let a round begin, or end without one."""
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError):
+        if message is not None:
+            process.stdin.write(json.dumps(message) + "\n")
+        process.stdin.close()
+
+
+def compile_all(pattern: str, processes: int, claims: pathlib.Path) -> None:
     """Compile every kernel into the caches on disk, in several processes: a round shall measure, not compile."""
-    start = time.monotonic()
-    command = [sys.executable, __file__, "-", "--pattern", pattern, "--compilers", str(processes), "--share"]
-    running = [subprocess.Popen([*command, str(share)]) for share in range(processes)]
+    begun = time.monotonic()
+    claims.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, __file__, "-", "--pattern", pattern, "--claims", str(claims), "--share"]
+    running = [subprocess.Popen(command) for _ in range(processes)]
     for process in running:
         process.wait()
-    print(f"compiled in {time.monotonic() - start:.0f} s", flush=True)
+    print(f"compiled in {time.monotonic() - begun:.0f} s", flush=True)
 
 
-def compile_share(pattern: str, share: int, of: int) -> int:
-    """Launch every ``of``-th case once."""
+def compile_share(pattern: str, claims: pathlib.Path) -> int:
+    """Launch the cases of every kernel that no other process has claimed, once each."""
     import torch
 
     from pytest_roofline.checking.check import load_launcher, prepare
 
-    cases = list(wanted(discover(ROOT, ["suite/operations"]), pattern))
-    for case in cases[share::of]:
-        try:
-            prepare(case, load_launcher(case.kernel.launcher), "cuda", "random", 0).call()
-            torch.cuda.synchronize()
-        except Exception as error:  # the round says so again, in its record
-            print(f"{case}: {type(error).__name__}: {error}"[:200], flush=True)
-        torch.cuda.empty_cache()
-    return 0
-
-
-def one_round(copy: pathlib.Path, results: pathlib.Path, pattern: str, seconds: float) -> int:
-    """One process: every case once, in an order of its own, until the time is over."""
-    from pytest_roofline.timing import close_sessions, environment, open_session
-
-    end, session, here = time.monotonic() + seconds, open_session(), environment()
-    catalogue = discover(ROOT, ["suite/operations"])
-    cases = list(wanted(catalogue, pattern))
-    random.shuffle(cases)
-    round_id = f"{int(time.time())}.{random.randrange(1 << 16):04x}"
-    path = results / f"{here.machine[:8]}.{here.gpu[:8]}.jsonl.gz"
-    head = {"round": round_id, "environment": to_plain(here), "floor": session.launch_floor}
-    head["delay"] = dataclasses.asdict(session.delay)
-    append(path, head)
-    done = 0
-    for case in cases:
-        if time.monotonic() > end - 2:
-            break
+    groups: dict[str, list[Case]] = {}
+    for case in wanted(discover(ROOT, ["suite/operations"]), pattern):
+        groups.setdefault("/".join(str(case).split("/")[:4]), []).append(case)
+    for name in sorted(groups, key=lambda name: ("matmul" not in name, name)):  # those take longest
         begun = time.monotonic()
         try:
-            found = measure(session, catalogue, case, copy)
+            os.close(os.open(claims / name.replace("/", "."), os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            continue
+        for case in groups[name]:
+            try:
+                prepare(case, load_launcher(case.kernel.launcher), "cuda", "random", 0).call()
+                torch.cuda.synchronize()
+            except Exception as error:  # the round says so again, in its record
+                print(f"{case}: {type(error).__name__}: {error}"[:200], flush=True)
+            torch.cuda.empty_cache()
+        if (spent := time.monotonic() - begun) > 10:
+            print(f"{name}: compiled in {spent:.0f} s", flush=True)
+    return 0
+
+
+def one_round(copy: pathlib.Path, results: pathlib.Path, pattern: str) -> int:
+    """One process: every case once, in an order of its own, until the time is over."""
+    catalogue = discover(ROOT, ["suite/operations"])
+    loaded = dict(load_all(catalogue, pattern, copy))
+    told = sys.stdin.readline()
+    if not told:
+        return 0
+    message = json.loads(told)
+    begun, end = time.monotonic(), message["until"]
+    from pytest_roofline.timing import close_sessions, environment, open_session
+
+    session, here = open_session(), environment()
+    round_id = f"{int(time.time())}.{random.randrange(1 << 16):04x}"
+    path = results / f"{here.machine[:8]}.{here.gpu[:8]}.jsonl.gz"
+    estimates = known_estimates(path)
+    head = {"round": round_id, "environment": to_plain(here), "floor": session.launch_floor}
+    append(path, head | {"delay": dataclasses.asdict(session.delay), "number": message["number"]})
+    started = time.monotonic() - begun
+    done, stages = 0, dict.fromkeys(("prepare", "warm", "blocks", "record"), 0.0)
+    for name in random.sample(list(loaded), len(loaded)):
+        if time.monotonic() > end - 1:
+            break
+        line = {"round": round_id, "case": name}
+        try:
+            found = measure(session, loaded[name], message["number"], estimates.get(name))
+            for stage, seconds in found["wall"].items():
+                stages[stage] += seconds
         except Exception as error:  # one case that cannot be paired must not end the round
             found = {"failed": f"{type(error).__name__}: {error}"[:300]}
-        append(path, {"round": round_id, "case": str(case), "wall": round(time.monotonic() - begun, 3), **found})
+            print(f"{name}: {found['failed']}"[:250], flush=True)
+        append(path, line | found)
         done += 1
-    print(f"round {round_id}: {done} of {len(cases)} cases in {seconds - (end - time.monotonic()):.0f} s", flush=True)
+    shares = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in stages.items())
+    spent = f"{time.monotonic() - begun:.1f} s: start {started:.1f}, {shares}"
+    print(f"round {message['number']}: {done} of {len(loaded)} cases in {spent}", flush=True)
     close_sessions()
     return 0
+
+
+def load_all(catalogue: Catalogue, pattern: str, copy: pathlib.Path) -> Iterator[tuple[str, Loaded]]:
+    """Every case with its launchers; one that does not load is told and left out."""
+    for case in wanted(catalogue, pattern):
+        try:
+            yield str(case), load(catalogue, case, copy)
+        except Exception as error:
+            print(f"{case}: {type(error).__name__}: {error}"[:200], flush=True)
 
 
 def wanted(catalogue: Catalogue, pattern: str) -> Iterator[Case]:
@@ -130,48 +187,14 @@ def wanted(catalogue: Catalogue, pattern: str) -> Iterator[Case]:
             yield case
 
 
-def measure(session, catalogue: Catalogue, case: Case, copy: pathlib.Path) -> dict[str, object]:
-    """Blocks of one case: ln of each variant over the kernel, the samples of the kernel and of each variant."""
-    from pytest_roofline.against.kernels import old_kernel
-    from pytest_roofline.checking.check import load_launcher, prepare
-    from pytest_roofline.contract import Protocol
-    from pytest_roofline.timing.paired_case import beside, job
-    from pytest_roofline.timing.pairing import Blocks, code_of
-    from pytest_roofline.timing.plan import Plan, plan
-    from pytest_roofline.timing.timed_case import another
-
-    module = catalogue.operation(case.operation.name).module
-    protocol = case.operation.protocol
-    first = prepare(case, load_launcher(case.kernel.launcher), "cuda", "random", 0)
-    old_case, old_launcher = old_kernel(case, module, str(copy))
-    estimate = session.estimate(first.call, protocol)
-    if estimate > LONGEST:
-        return {"skipped": f"{estimate * 1e3:.0f} ms"}
-    count = session.copies(first.footprint, estimate) if protocol is Protocol.GRAPH_COLD else 1
-    news = [first, *(another(first, "cuda") for _ in range(count - 1))]
-    olds = [beside(copy, old_case, old_launcher, "cuda") for copy in news]
-    for prepared in news:  # the old ones have the same arguments
-        prepared.reset()
-    todo = plan(estimate, "default")
-    todo = Plan(todo.launches, todo.brackets, max(1, todo.warm_ups // 3))
-    plain, new = job(session, olds, case), job(session, news, case)
-    planted = next(by for start, by in PLANTED if estimate >= start)
-    variants = [new, *session.slowed(new, todo, planted)]
-    warm = Plan(todo.launches, todo.brackets, 2)  # the first has warmed up the GPU for all of them
-    takers = [session.taker(plain, todo, protocol), *(session.taker(one, warm, protocol) for one in variants)]
-    blocks = Blocks(takers, random.Random())
-    fewer = max(4, min(BLOCKS, int(0.2 / (2 * len(takers) * todo.launches * estimate))))
-    differences = [blocks.block() for _ in range(fewer)]
-    return {
-        "seconds": statistics.median(blocks.readings[0]),
-        "planted": [0.0, *planted],
-        "differences": [[round(block[k], 6) for block in differences] for k in range(len(variants))],
-        "samples": [[float(f"{reading:.5g}") for reading in readings] for readings in blocks.readings],
-        "launches": todo.launches,
-        "code": code_of(new),
-        "clock_mhz": session.clock_mhz(),
-        "reasons": list(session.monitor.reasons()),
-    }
+def known_estimates(path: pathlib.Path) -> dict[str, float]:
+    """Seconds of each case from earlier rounds of this start: every round then has the same brackets."""
+    found: dict[str, float] = {}
+    with contextlib.suppress(FileNotFoundError, EOFError, json.JSONDecodeError), gzip.open(path, "rt") as file:
+        for line in map(json.loads, file):
+            if "estimate" in line:
+                found.setdefault(line["case"], line["estimate"])
+    return found
 
 
 def append(path: pathlib.Path, line: dict[str, object]) -> None:

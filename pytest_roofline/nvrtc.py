@@ -38,15 +38,16 @@ class Compiled:
 def compile_kernel(source: Path, text: str, name: str, options: Sequence[str], arch: str, fingerprint: str) -> Compiled:
     """Compile kernel ``name`` of ``source`` for ``arch`` (``sm_90``), or find it compiled before.
 
-    ``fingerprint`` stands for everything that the text includes. Raises :class:`CudaCompileError`.
+    ``fingerprint`` stands for everything that the text includes, so that the same files in another folder (an older
+    revision, exported) need no compiler. Raises :class:`CudaCompileError`.
     """
     from cupy.cuda import nvrtc
 
-    arguments = [f"--gpu-architecture={arch}", *DEFAULTS, f"-I{source.parent}", *options]
+    arguments = [f"--gpu-architecture={arch}", *DEFAULTS, *options]
     key = hashlib.sha256(json.dumps([text, name, arguments, nvrtc.getVersion(), fingerprint]).encode()).hexdigest()
     cubin, symbol = (cache.folder() / "cubin" / f"{key}.{suffix}" for suffix in ("cubin", "symbol"))
     if not (cubin.is_file() and symbol.is_file()):
-        arguments += [f"-I{folder}" for folder in (include_directory(), *include_folders())]
+        arguments += [f"-I{folder}" for folder in (source.parent, include_directory(), *include_folders())]
         binary, mangled = _compile(nvrtc, source, text, name, arguments)
         cache.write_atomically(cubin, binary)
         cache.write_atomically(symbol, mangled.encode())
