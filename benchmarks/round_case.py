@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from pytest_roofline.contract import Case, Protocol
 from pytest_roofline.discovery import Catalogue
 
-FULL = 4  # rounds with the same planted slowdown: as many processes as the first look of a retest has
 BLOCKS = 10
 BLOCK_SECONDS = 0.15  # GPU time of all blocks of a case: long kernels get fewer of them, the longest a single one
 PLANTED = ((20e-6, (0.01, 0.02)), (5e-6, (0.02,)), (0.0, (0.05,)))  # by seconds of the kernel; several take turns
@@ -56,13 +55,13 @@ class Stages:
         self._since = now
 
 
-def planted_in(number: int, seconds: float) -> float:
-    """The slowdown that round ``number`` plants into a kernel of ``seconds``."""
+def planted_in(turn: int, seconds: float) -> float:
+    """The slowdown that rounds of that ``turn`` plant into a kernel of ``seconds``."""
     choices = next(by for start, by in PLANTED if seconds >= start)
-    return choices[number // FULL % len(choices)]
+    return choices[turn % len(choices)]
 
 
-def measure(session, loaded: Loaded, number: int, estimate: float | None) -> dict[str, object]:
+def measure(session, loaded: Loaded, turn: int, estimate: float | None) -> dict[str, object]:
     """Samples of the old kernel, the new one and the slowed one, in seconds, two of each in every block.
 
     ``estimate`` is what an earlier round of this start has found.
@@ -89,7 +88,7 @@ def measure(session, loaded: Loaded, number: int, estimate: float | None) -> dic
     take_old = session.taker(plain, Plan(todo.launches, 0, warm), protocol)
     take_new = session.taker(new, Plan(todo.launches, 0, min(warm, 2)), protocol)
     bracket = todo.launches * statistics.median(take_new() for _ in range(1 if estimate > LONG else 5))
-    planted = planted_in(number, estimate)
+    planted = planted_in(turn, estimate)
     slow = replace(new, head=head(session.tools, session.delay, planted * bracket))
     take_slow = session.taker(slow, Plan(todo.launches, 0, min(warm, 2)), protocol)
     stages.end("warm")

@@ -4,9 +4,9 @@
 
 A round is one fresh process. For each timed case it takes blocks of brackets of the kernel as loaded from a copy of the
 tree (as ``--roofline-against`` loads an old one), of the kernel itself, and of the kernel slowed on the device by a
-known length. It appends a line per case to RESULTS/<start of the machine>.<card>.jsonl.gz, so that rounds of other
-starts and cards collect in one folder; a round that is cut off loses only its last case. ``verdict_power.py`` evaluates
-them.
+known length. Four rounds are over all cases; those go on, up to sixteen, whose retest would have to go on. A round
+appends a line per case to RESULTS/<start of the machine>.<card>.jsonl.gz; one that is cut off loses only its last case.
+``verdict_power.py`` evaluates them.
 
 While a round is measured, the process of the next one imports its modules: that is work of the CPU alone, behind which
 no bracket waits (its stream is held until all of it is enqueued).
@@ -33,10 +33,13 @@ from collections.abc import Iterator, Sequence
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.retests import undecided  # noqa: E402
 from benchmarks.round_case import Loaded, load, measure  # noqa: E402
+from benchmarks.rounds_data import load as load_rounds  # noqa: E402
 from pytest_roofline.contract import Case  # noqa: E402
 from pytest_roofline.discovery import Catalogue, discover  # noqa: E402
 from pytest_roofline.evidence import to_plain  # noqa: E402
+from pytest_roofline.statistics.paired import LOOKS  # noqa: E402
 
 SHORTEST = 8.0  # seconds left in which a round is still begun
 SKIPPED = frozenset({"host_clock", "transfer"})
@@ -66,15 +69,30 @@ def main() -> int:
         command = [sys.executable, __file__, str(chosen.results), "--pattern", chosen.pattern, "--round", str(copy)]
         waiting = start(command)
         compile_all(chosen.pattern, chosen.compilers, chosen.claims or pathlib.Path(folder) / "claims")
-        for number in itertools.count():
+        for message in schedule(chosen.results):
             if end - time.monotonic() < SHORTEST:
                 break
-            tell(waiting, {"number": number, "until": end})
+            tell(waiting, message | {"until": end})
             running, waiting = waiting, start(command)
             running.wait()
         tell(waiting, None)
         waiting.wait()
     return 0
+
+
+def schedule(results: pathlib.Path) -> Iterator[dict[str, object]]:
+    """What the rounds shall do, as a retest would: all cases until the first look, then those that are undecided, until
+    the last look; then the same with other slowdowns."""
+    for turn in itertools.count():
+        for _ in range(LOOKS[0]):
+            yield {"turn": turn, "only": None}
+        left: list[str] = []
+        for process in range(LOOKS[0], LOOKS[-1]):
+            if process in LOOKS:
+                left = undecided(load_rounds(results), turn)
+                print(f"{len(left)} cases undecided after {process} rounds", flush=True)
+            if left:
+                yield {"turn": turn, "only": left}
 
 
 def start(command: Sequence[str]) -> subprocess.Popen[str]:
@@ -145,15 +163,17 @@ def one_round(copy: pathlib.Path, results: pathlib.Path, pattern: str) -> int:
     path = results / f"{here.machine[:8]}.{here.gpu[:8]}.jsonl.gz"
     estimates = known_estimates(path)
     head = {"round": round_id, "environment": to_plain(here), "floor": session.launch_floor}
-    append(path, head | {"delay": dataclasses.asdict(session.delay), "number": message["number"]})
+    head |= {"delay": dataclasses.asdict(session.delay), "turn": message["turn"], "partial": bool(message["only"])}
+    append(path, head)
     started = time.monotonic() - begun
     done, stages = 0, dict.fromkeys(("prepare", "warm", "blocks", "record"), 0.0)
-    for name in random.sample(list(loaded), len(loaded)):
+    names = [name for name in message["only"] or loaded if name in loaded]
+    for name in random.sample(names, len(names)):
         if time.monotonic() > end - 1:
             break
         line = {"round": round_id, "case": name}
         try:
-            found = measure(session, loaded[name], message["number"], estimates.get(name))
+            found = measure(session, loaded[name], message["turn"], estimates.get(name))
             for stage, seconds in found["wall"].items():
                 stages[stage] += seconds
         except Exception as error:  # one case that cannot be paired must not end the round
@@ -163,7 +183,7 @@ def one_round(copy: pathlib.Path, results: pathlib.Path, pattern: str) -> int:
         done += 1
     shares = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in stages.items())
     spent = f"{time.monotonic() - begun:.1f} s: start {started:.1f}, {shares}"
-    print(f"round {message['number']}: {done} of {len(loaded)} cases in {spent}", flush=True)
+    print(f"turn {message['turn']}: {done} of {len(names)} cases in {spent}", flush=True)
     close_sessions()
     return 0
 
