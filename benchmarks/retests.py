@@ -59,13 +59,19 @@ def retest(
 
 
 def undecided(starts: Mapping[str, Sequence[Round]], turn: int) -> list[str]:
-    """Cases of the only start whose retest, unchanged or slowed, in the rounds of a turn must go on."""
+    """Cases of the only start whose retest, unchanged or slowed, in the rounds of a turn must go on.
+
+    Surer than a retest has to be: it may be evaluated with another calibration later.
+    """
     ((_, rounds),) = starts.items()
     chain = [one for one in rounds if one.turn == turn]
     known = prior(chain)
     open_ = []
     for case in chain[0].cases:
-        found = (retest(chain, case, planted, known) for planted in (0.0, chain[0].planted(case) or 0.0))
+        found = (
+            retest(chain, case, planted, known, chance=FALSE_ALARM / 20)
+            for planted in (0.0, chain[0].planted(case) or 0.0)
+        )
         if any(one is not None and one.outcome is Outcome.UNDECIDED for one in found):
             open_.append(case)
     return open_

@@ -27,6 +27,7 @@ from pytest_roofline.statistics.paired import of_process  # noqa: E402
 CLASSES = ((20e-6, "from 20 us"), (5e-6, "5 to 20 us"), (0.0, "below 5 us"))
 OLD, NEW, SLOWED = range(3)  # places of a case's samples
 _STEP = 1e-5
+_HEAD = ("round", "environment", "floor", "turn", "partial")
 
 
 @dataclass
@@ -37,6 +38,7 @@ class Round:
     start: str
     id: str
     environment: dict[str, object]
+    floor: float
     turn: int = 0
     partial: bool = False
     cases: dict[str, dict] = field(default_factory=dict)
@@ -98,7 +100,7 @@ def load(folder: pathlib.Path) -> dict[str, list[Round]]:
         name, rounds = path.name.removesuffix(".jsonl.gz"), {}
         for line in lines(path):
             if "environment" in line:
-                rounds[line["round"]] = Round(name, *(line[key] for key in ("round", "environment", "turn", "partial")))
+                rounds[line["round"]] = Round(name, *(line[key] for key in _HEAD))
             elif "samples" in line:
                 line["samples"] = [_unpacked(s, line.get("base")) for s in line["samples"]]
                 line["seconds"] = float(np.median(line["samples"][OLD]))
