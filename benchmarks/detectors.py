@@ -1,6 +1,6 @@
 """Simulation of the verdict and of the rules of others on a suite of 400 unchanged kernels, and of planted slowdowns.
 
-    python benchmarks/detectors.py [--rounds RESULTS] [--campaigns 2000]
+    python benchmarks/detectors.py [--rounds RESULTS] [--campaigns 20000]
 
 False alarms as rare as one in 40,000 comparisons cannot be measured, they have to be simulated. The noise is that of an
 H200 (``NOISE``), or fitted to recorded rounds (``verdict_rounds.py``): a level of each start of the machine, of each
@@ -15,8 +15,9 @@ import argparse
 import math
 import pathlib
 import sys
+from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -24,13 +25,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.peer_rules import bootstrap_rule, mean_rule, u_rule  # noqa: E402
-from pytest_roofline.statistics import MINIMAL  # noqa: E402
+from benchmarks.rounds_data import NEW, kind, load  # noqa: E402
+from benchmarks.shares import count_limit  # noqa: E402
+from pytest_roofline.statistics import MINIMAL, noise  # noqa: E402
 from pytest_roofline.statistics import paired as pairing  # noqa: E402
 from pytest_roofline.statistics import screen as screening  # noqa: E402
 from pytest_roofline.statistics.distributions import digamma, student_quantile, trigamma, trigamma_inverse  # noqa: E402
-from pytest_roofline.statistics.noise import Prior, between_pairs, between_runs  # noqa: E402
+from pytest_roofline.statistics.noise import Prior, between_pairs, between_runs, fit_prior  # noqa: E402
 
 CASES, SAMPLES = 400, 40
+CHUNK = 100  # campaigns that are simulated at once
+PEERS = 5  # campaigns of the others' rules, which raise alarms in each
 SLOWDOWNS = (0.0, 0.01, 0.02, 0.03, 0.05, 0.10)
 
 
@@ -101,9 +106,16 @@ class Suite:
 
 def priors(variances: np.ndarray, degrees: int) -> tuple[np.ndarray, np.ndarray]:
     """Scale and degrees of freedom of each campaign's prior, as ``noise.fit_prior`` finds them."""
-    logs = np.log(np.maximum(variances, 1e-4)) - digamma(degrees / 2) + math.log(degrees / 2)
-    mean, excess = logs.mean(1), logs.var(1, ddof=1) - trigamma(degrees / 2)
-    freedom = np.array([2 * trigamma_inverse(x) if x > 0 else math.inf for x in excess])
+    raw = np.log(np.maximum(variances, noise.NO_VARIANCE))
+    middle = np.median(raw, 1, keepdims=True)
+    scatter = np.maximum(1.4826 * np.median(abs(raw - middle), 1, keepdims=True), 0.5)
+    usual = raw <= middle + noise.OUTLYING * scatter
+    logs = raw - digamma(degrees / 2) + math.log(degrees / 2)
+    count = usual.sum(1)
+    mean = np.where(usual, logs, 0.0).sum(1) / count
+    spread = np.where(usual, (logs - mean[:, None]) ** 2, 0.0).sum(1) / (count - 1)
+    excess = spread - trigamma(degrees / 2)
+    freedom = np.array([max(noise.FEWEST_DEGREES, 2 * trigamma_inverse(x)) if x > 0 else math.inf for x in excess])
     offset = np.array([digamma(d / 2) - math.log(d / 2) if math.isfinite(d) else 0.0 for d in freedom])
     return np.exp(mean + offset), freedom
 
@@ -158,46 +170,86 @@ def retest(suite: Suite, slowdown: float, calibrated: int = 4) -> tuple[np.ndarr
     return result, used
 
 
-def ours(rng: np.random.Generator, campaigns: int, noise: tuple[Class, ...], stored: int = 5) -> None:
-    """Print false alarms and power of the screen alone, of all cases in pairs, and of suspects in pairs."""
-    suite = Suite(rng, campaigns, noise)
-    difference, half = screen(suite, stored)
-    limit = np.array([math.log1p(pairing.target(s)) for s in suite.seconds])
-    certain, clear = half(screening.FALSE_ALARM / screening.TAILS), half(screening.CLEARED)
-    alarms = (difference - certain > math.log1p(MINIMAL)).sum()
-    shown = lambda by: difference + math.log1p(by) - certain > math.log1p(MINIMAL)  # noqa: E731
-    line("screen, stored baseline alone", alarms, campaigns, lambda by: _by_class(suite, shown(by)))
-    power: dict[float, np.ndarray] = {}
-    cost = {}
-    for by in SLOWDOWNS:
-        result, used = retest(suite, by)
-        suspects = difference + math.log1p(by) + clear > limit
-        power[by] = (result == 1) & suspects
-        cost[by] = (used * suspects).sum() / campaigns
-        if not by:
-            both, everything = power[by].sum(), (result == 1).sum()
-            undecided = ((result == 9) & suspects).sum() / campaigns
-    line("retest of suspects in pairs", both, campaigns, lambda by: _by_class(suite, power[by]))
-    line("retest of all cases in pairs", everything, campaigns, lambda by: _by_class(suite, retest(suite, by)[0] == 1))
-    print(f"  suspects: {cost[0.0]:.0f} case-processes a campaign, {undecided:.3f} left unresolved")
+@dataclass
+class Tally:
+    """Counts of one rule: false alarms in ``campaigns`` campaigns, and what was found of each slowdown, by class."""
+
+    name: str
+    alarms: int = 0
+    campaigns: int = 0
+    found: dict[float, list[list[float]]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, suite: Suite, hits: dict[float, np.ndarray]) -> None:
+        """Take in what the rule called slower, by slowdown."""
+        for by, hit in hits.items():
+            if by:
+                self.found[by].append([hit[:, suite.kind == k].mean() for k in range(len(suite.noise))])
+            else:
+                self.alarms += int(hit.sum())
+                self.campaigns += suite.campaigns
+
+    def tell(self) -> None:
+        """False alarms in a campaign of 400 cases with the 95 % limit, and the share found by class."""
+        alarms, limit = self.alarms / self.campaigns, count_limit(self.alarms) / self.campaigns
+        print(
+            f"{self.name}: {alarms:.4f} false alarms in 400 cases (95 % limit {limit:.4f}, {self.campaigns} campaigns)"
+        )
+        for by, shares in sorted(self.found.items()):
+            print(
+                f"  {100 * by:3.0f} %: " + ", ".join(f"{100 * share:5.1f}" for share in np.mean(shares, 0)), flush=True
+            )
 
 
-def peers(rng: np.random.Generator, campaigns: int, noise: tuple[Class, ...]) -> None:
+def ours(rng: np.random.Generator, campaigns: int, classes: tuple[Class, ...], stored: int = 5) -> None:
+    """Print false alarms and power of the screen alone, of all cases in pairs, and of suspects in pairs.
+
+    False alarms of the screen, which are the most likely, from all campaigns; of pairs from a tenth, power from a
+    hundredth of them.
+    """
+    alone, suspects, everything = map(
+        Tally, ("screen, stored baseline alone", "retest of suspects in pairs", "retest of all cases in pairs")
+    )
+    cost, unresolved = [], []
+    for chunk in range(max(1, campaigns // CHUNK)):
+        suite = Suite(rng, CHUNK, classes)
+        difference, half = screen(suite, stored)
+        limit = np.array([math.log1p(pairing.target(s)) for s in suite.seconds])
+        certain = half(screening.FALSE_ALARM / screening.TAILS)
+        slowdowns = SLOWDOWNS if chunk % 100 == 0 else (0.0,)
+        alone.add(suite, {by: difference + math.log1p(by) - certain > math.log1p(MINIMAL) for by in slowdowns})
+        if chunk % 10:
+            continue
+        clear = half(screening.CLEARED)
+        for by in slowdowns:
+            result, used = retest(suite, by)
+            worth = difference + math.log1p(by) + clear > limit
+            suspects.add(suite, {by: (result == 1) & worth})
+            everything.add(suite, {by: result == 1})
+            if not by:
+                cost.append((used * worth).sum() / CHUNK)
+                unresolved.append(((result == 9) & worth).sum() / CHUNK)
+    for tally in (alone, suspects, everything):
+        tally.tell()
+    print(f"  suspects: {np.mean(cost):.0f} case-processes a campaign, {np.mean(unresolved):.3f} left unresolved")
+
+
+def peers(rng: np.random.Generator, campaigns: int, classes: tuple[Class, ...]) -> None:
     """Print the same for rules on the samples of two runs, one of them stored."""
     rules = {
         "pytest-benchmark mean:5%": mean_rule,
         "U test, 0.05": u_rule,
         "bootstrap of one run": lambda a, b: bootstrap_rule(a, b, rng, 200),
     }
-    suite = Suite(rng, campaigns, noise)
+    suite = Suite(rng, campaigns, classes)
     levels = suite.runs(2)
     old, new = (
         np.exp(levels[..., k, None] + suite.jitter[..., None] * rng.standard_normal((campaigns, CASES, SAMPLES)))
         for k in range(2)
     )
     for name, rule in rules.items():
-        hits = {by: _all(rule, old, new * (1 + by)) for by in SLOWDOWNS}
-        line(name, hits[0.0].sum(), campaigns, lambda by, hits=hits: _by_class(suite, hits[by]))
+        tally = Tally(name)
+        tally.add(suite, {by: _all(rule, old, new * (1 + by)) for by in SLOWDOWNS})
+        tally.tell()
 
 
 def _all(rule: Callable[[np.ndarray, np.ndarray], bool], old: np.ndarray, new: np.ndarray) -> np.ndarray:
@@ -206,51 +258,30 @@ def _all(rule: Callable[[np.ndarray, np.ndarray], bool], old: np.ndarray, new: n
     return np.array(flat).reshape(old.shape[:2])
 
 
-def line(name: str, alarms: int, campaigns: int, power: Callable[[float], list[float]]) -> None:
-    """One rule: false alarms in a campaign of 400 cases with the 95 % limit, and the share found by class."""
-    upper = _poisson_limit(int(alarms)) / campaigns
-    print(f"{name}: {alarms / campaigns:.4f} false alarms in 400 cases (95 % limit {upper:.4f}, {campaigns} campaigns)")
-    for by in SLOWDOWNS[1:]:
-        print(f"  {100 * by:3.0f} %: " + ", ".join(f"{100 * share:5.1f}" for share in power(by)), flush=True)
-
-
-def _by_class(suite: Suite, hit: np.ndarray) -> list[float]:
-    return [float(hit[:, suite.kind == k].mean()) for k in range(len(suite.noise))]
-
-
-def _poisson_limit(count: int) -> float:
-    """Upper 95 % limit of the mean of a Poisson variable that came out as ``count``, by bisection."""
-    low, high = 0.0, 10.0 + 5 * count
-    for _ in range(60):
-        middle = (low + high) / 2
-        terms = (math.exp(k * math.log(middle) - middle - math.lgamma(k + 1)) for k in range(count + 1))
-        low, high = (middle, high) if sum(terms) > 0.05 else (low, middle)
-    return high
-
-
 def fitted(folder: pathlib.Path) -> tuple[Class, ...]:
-    """The classes with the noise that recorded rounds show; what one start cannot show stays as it is."""
-    from benchmarks.verdict_power import CLASSES, load
-
-    starts = load(folder)
+    """The classes with the noise that recorded rounds show; what they cannot show stays as it is."""
+    starts = {name: [one for one in rounds if not one.partial] for name, rounds in load(folder).items()}
     found = []
-    for (_, name), stated in zip(CLASSES, NOISE, strict=True):
-        values: dict[str, list[float]] = {"start": [], "process": [], "pair": [], "jitter": [], "seconds": []}
-        means: dict[str, list[float]] = {}
+    for stated in NOISE:
+        values: dict[str, list[float]] = defaultdict(list)
+        means: dict[tuple[str, str], list[float]] = defaultdict(list)
         for rounds in starts.values():
             for case, one in rounds[0].cases.items():
-                if next(n for s, n in CLASSES if one["seconds"] >= s) == name and len(rounds) > 2:
-                    logs = [s.log_mean for r in rounds if (s := r.summary(case, None)) is not None]
-                    pairs = [d for r in rounds if (d := r.number(case, 0.0)) is not None]
-                    values["process"].append(np.std(logs, ddof=1) if len(logs) > 2 else np.nan)
-                    values["pair"].append(np.std(pairs, ddof=1) if len(pairs) > 2 else np.nan)
-                    values["jitter"].append(np.std(np.log(one["samples"][0])))
-                    values["seconds"].append(one["seconds"])
-                    means.setdefault(case, []).append(float(np.mean(logs)))
-        values["start"] = [np.std(m, ddof=1) for m in means.values() if len(m) > 1]
-        typical = {key: float(np.nanmedian(v)) for key, v in values.items() if len(v) > 4}
+                logs = [s.log_mean for r in rounds if (s := r.summary(case)) is not None]
+                if kind(one["seconds"]) != stated.name or len(logs) < 3:
+                    continue
+                pairs = [d for r in rounds if (d := r.number(case, 0.0)) is not None]
+                values["process"].append(np.std(logs, ddof=1))
+                values["pair"].append(np.std(pairs, ddof=1))
+                values["jitter"].append(np.std(np.log(one["samples"][NEW]), ddof=1))
+                values["seconds"].append(one["seconds"])
+                means[case, one["code"]].append(float(np.mean(logs)))
+        values["start"] = [np.std(m, ddof=1) for m in means.values() if len(m) > 2]
+        typical = {key: float(np.median(v)) for key, v in values.items() if len(v) > 4}
         found.append(replace(stated, **typical))
-        print(f"fitted {name}: " + ", ".join(f"{k} {100 * v:.3f} %" for k, v in typical.items() if k != "seconds"))
+        print(
+            f"fitted {stated.name}: " + ", ".join(f"{k} {100 * v:.3f} %" for k, v in typical.items() if k != "seconds")
+        )
     return tuple(found)
 
 
@@ -261,6 +292,9 @@ def verify(rng: np.random.Generator) -> None:
     known, d = suite.pairs(4)[0], suite.pairs(16)[0] + 0.008
     scale, freedom = priors(known.var(1, ddof=1)[None] / stated**2, 3)
     prior = Prior(float(scale[0]), float(freedom[0]), CASES)
+    plainly = fit_prior((float(v), 3) for v in known.var(1, ddof=1) / stated**2)
+    assert math.isclose(prior.scale, plainly.scale, rel_tol=1e-6)
+    assert math.isclose(prior.degrees, plainly.degrees, rel_tol=1e-6)
     for case in range(0, CASES, 7):
         plain = pairing.decide(float(suite.seconds[case]), list(d[case, :8]), prior, list(known[case]))
         own = (known[case].var(ddof=1) * 3 + d[case, :8].var(ddof=1) * 7) / 10
@@ -273,15 +307,14 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=pathlib.Path)
-    parser.add_argument("--campaigns", type=int, default=2000)
+    parser.add_argument("--campaigns", type=int, default=20_000)
     parser.add_argument("--stored", type=int, default=5)
     chosen = parser.parse_args()
     verify(np.random.default_rng(0))
-    noise = fitted(chosen.rounds) if chosen.rounds else NOISE
-    print("columns: share found of kernels " + ", ".join(c.name for c in noise))
-    chunk = 250
-    ours(np.random.default_rng(1), chosen.campaigns, noise, chosen.stored)
-    peers(np.random.default_rng(2), min(chosen.campaigns, chunk // 50), noise)
+    classes = fitted(chosen.rounds) if chosen.rounds else NOISE
+    print("columns: share found of kernels " + ", ".join(c.name for c in classes))
+    ours(np.random.default_rng(1), chosen.campaigns, classes, chosen.stored)
+    peers(np.random.default_rng(2), PEERS, classes)
 
 
 if __name__ == "__main__":

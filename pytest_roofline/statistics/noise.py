@@ -31,9 +31,9 @@ _FEWEST = 10  # cases with a variance of their own before a prior is fitted to t
 _STATED_DEGREES = (
     20.0  # what the stated noise is worth where nothing was fitted: it comes from other cases and machines
 )
-_FEWEST_DEGREES = 4.0  # below them a variance of two runs says nothing, and the quantiles of rare alarms explode
-_OUTLYING = 3.0  # robust standard deviations of ln(variance)
-_NO_VARIANCE = 1e-4  # of the stated one: equal summaries are no proof of a machine without noise
+FEWEST_DEGREES = 4.0  # below them a variance of two runs says nothing, and the quantiles of rare alarms explode
+OUTLYING = 3.0  # robust standard deviations of ln(variance)
+NO_VARIANCE = 1e-4  # of the stated one: equal summaries are no proof of a machine without noise
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,7 @@ def fit_prior(variances: Iterable[tuple[float, int]]) -> Prior:
 
     A variance far beyond all others (a kernel that changed unnoticed between campaigns) says nothing about noise.
     """
-    known = _without_outliers(
-        [(max(variance, _NO_VARIANCE), degrees) for variance, degrees in variances if degrees > 0]
-    )
+    known = _without_outliers([(max(variance, NO_VARIANCE), degrees) for variance, degrees in variances if degrees > 0])
     if len(known) < _FEWEST:
         return Prior()
     logs = [math.log(v) - digamma(d / 2) + math.log(d / 2) for v, d in known]
@@ -95,7 +93,7 @@ def fit_prior(variances: Iterable[tuple[float, int]]) -> Prior:
     excess = statistics.variance(logs, mean) - statistics.fmean(trigamma(d / 2) for _, d in known)
     if excess <= 0:  # the cases do not differ in noise
         return Prior(math.exp(mean), math.inf, len(known))
-    degrees = max(_FEWEST_DEGREES, 2 * trigamma_inverse(excess))
+    degrees = max(FEWEST_DEGREES, 2 * trigamma_inverse(excess))
     return Prior(math.exp(mean + digamma(degrees / 2) - math.log(degrees / 2)), degrees, len(known))
 
 
@@ -104,7 +102,7 @@ def _without_outliers(known: Sequence[tuple[float, int]]) -> list[tuple[float, i
         return []
     logs = [math.log(variance) for variance, _ in known]
     middle = statistics.median(logs)
-    limit = middle + _OUTLYING * max(1.4826 * statistics.median(abs(x - middle) for x in logs), 0.5)
+    limit = middle + OUTLYING * max(1.4826 * statistics.median(abs(x - middle) for x in logs), 0.5)
     return [one for one, x in zip(known, logs, strict=True) if x <= limit]
 
 
