@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+
 import torch
 
-from pytest_roofline.launch import ceil_div, misalignment, require
+from pytest_roofline.launch import Function, Source, ceil_div
 
 PACK = 16  # bytes of one vector access
 
@@ -21,22 +23,28 @@ PLANS = {
 
 def extents(x: torch.Tensor, y: torch.Tensor, *weights: torch.Tensor) -> tuple[int, int]:
     """Rows and columns. Raises ``ValueError`` unless all tensors belong together and their rows are dense."""
-    rows, columns = x.shape
-    require(y.shape == x.shape, f"the result of {rows} x {columns} is not {' x '.join(map(str, y.shape))}")
+    rows, columns = shape = x.shape
+    if y.shape != shape:
+        raise ValueError(f"the result of {rows} x {columns} is not {' x '.join(map(str, y.shape))}")
     for weight in weights:
-        require(tuple(weight.shape) == (columns,), f"a weight of {tuple(weight.shape)} is not one per column")
-    dense = all(t.stride(-1) == 1 or t.shape[-1] <= 1 for t in (x, y, *weights))
-    require(dense, "row-wise kernels take a dense row at a time")
+        if weight.shape != (columns,):
+            raise ValueError(f"a weight of {tuple(weight.shape)} is not one per column")
+    if columns > 1:
+        for tensor in (x, y, *weights):
+            if tensor.stride(-1) != 1:
+                raise ValueError("row-wise kernels take a dense row at a time")
     return rows, columns
 
 
 def width(columns: int, *tensors: torch.Tensor) -> int:
     """Elements per access: 16 bytes of them where every row of every tensor consists of aligned 16 bytes, else one."""
-    elements = PACK // tensors[0].element_size()
-    aligned = columns % elements == 0 and all(
-        misalignment(t, PACK) == 0 and (t.ndim == 1 or t.stride(0) * t.element_size() % PACK == 0) for t in tensors
-    )
-    return elements if aligned else 1
+    size = tensors[0].element_size()
+    if columns * size % PACK:
+        return 1
+    for tensor in tensors:
+        if tensor.data_ptr() % PACK or (tensor.ndim > 1 and tensor.stride(0) * size % PACK):
+            return 1
+    return PACK // size
 
 
 def rows_per_block(threads: int) -> int:
@@ -44,14 +52,25 @@ def rows_per_block(threads: int) -> int:
     return 4 if threads == 32 else 1
 
 
-def grid(rows: int, per_block: int) -> tuple[int]:
-    """One-dimensional grid of blocks of ``per_block`` rows."""
-    return (ceil_div(rows, per_block),)
-
-
 def plan(words: int, width: int) -> tuple[int, int] | None:
     """Threads per row and words per thread for a row that is kept in registers; ``None`` where it does not fit."""
     return next(((threads, each) for threads, each in PLANS[width] if words <= threads * each), None)
+
+
+@functools.lru_cache(maxsize=4096)
+def in_registers(
+    source: Source, kernel: str, c_name: str, columns: int, width: int
+) -> tuple[Function, tuple[int, int], int] | None:
+    """The instance that keeps a row in registers, its block, and rows per block; ``None`` where no row fits.
+
+    Remembered, because it costs the host more than a launch.
+    """
+    found = plan(columns // width, width)
+    if found is None:
+        return None
+    threads, words = found
+    per_block = rows_per_block(threads)
+    return source.function(f"{kernel}<{c_name}, {width}, {threads}, {words}>"), (threads, per_block), per_block
 
 
 def looped_threads(words: int, each: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 import triton
 
-from pytest_roofline.launch import ceil_div, require
+from pytest_roofline.launch import ceil_div
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,16 @@ class Plan:
 
 def extents(x: torch.Tensor, y: torch.Tensor, *weights: torch.Tensor) -> tuple[int, int]:
     """Rows and columns. Raises ``ValueError`` unless all tensors belong together and their rows are dense."""
-    rows, columns = x.shape
-    require(y.shape == x.shape, f"the result of {rows} x {columns} is not {' x '.join(map(str, y.shape))}")
+    rows, columns = shape = x.shape
+    if y.shape != shape:
+        raise ValueError(f"the result of {rows} x {columns} is not {' x '.join(map(str, y.shape))}")
     for weight in weights:
-        require(tuple(weight.shape) == (columns,), f"a weight of {tuple(weight.shape)} is not one per column")
-    dense = all(t.stride(-1) == 1 or t.shape[-1] <= 1 for t in (x, y, *weights))
-    require(dense, "row-wise kernels take a dense row at a time")
+        if weight.shape != (columns,):
+            raise ValueError(f"a weight of {tuple(weight.shape)} is not one per column")
+    if columns > 1:
+        for tensor in (x, y, *weights):
+            if tensor.stride(-1) != 1:
+                raise ValueError("row-wise kernels take a dense row at a time")
     return rows, columns
 
 

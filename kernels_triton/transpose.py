@@ -4,7 +4,7 @@ import torch
 import triton
 import triton.language as tl
 
-from pytest_roofline.launch import ceil_div, require
+from pytest_roofline.launch import ceil_div
 
 
 @triton.jit
@@ -67,5 +67,6 @@ def _tile(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int, int]:
 
 def _extents(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int]:
     m, n = x.shape
-    require(y.shape == (n, m), f"the transpose of {m} x {n} is not {' x '.join(map(str, y.shape))}")
+    if y.shape != (n, m):
+        raise ValueError(f"the transpose of {m} x {n} is not {' x '.join(map(str, y.shape))}")
     return m, n

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from kernels_cuda import _rowwise as rowwise
-from pytest_roofline.launch import Source, c_type
+from pytest_roofline.launch import Source, c_type, ceil_div
 
 LOOPED_WORDS = 8  # of a thread
 UNFUSED_THREADS = 256
@@ -51,17 +51,14 @@ def fused(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: torch.Te
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
     rows, columns = rowwise.extents(x, y, weight, bias)
+    if not rows or not columns:
+        return None
     width = rowwise.width(columns, x, y, weight, bias)
-    plan = rowwise.plan(columns // width, width)
-    if plan is None:
+    chosen = rowwise.in_registers(FUSED, "layernorm_fused", c_type(x), columns, width)
+    if chosen is None:
         return fused_looped(x, weight, bias, y, eps=eps)
-    if not x.numel():
-        return
-    threads, words = plan
-    per_block = rowwise.rows_per_block(threads)
-    function = FUSED.function(f"layernorm_fused<{c_type(x)}, {width}, {threads}, {words}>")
-    arguments = (x, weight, bias, y, rows, columns, x.stride(0), y.stride(0), eps)
-    function(rowwise.grid(rows, per_block), (threads, per_block), arguments)
+    function, block, per_block = chosen
+    function((ceil_div(rows, per_block),), block, (x, weight, bias, y, rows, columns, x.stride(0), y.stride(0), eps))
 
 
 def fused_looped(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: torch.Tensor, *, eps: float) -> None:

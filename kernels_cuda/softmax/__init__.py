@@ -46,17 +46,14 @@ def fused(x: torch.Tensor, y: torch.Tensor) -> None:
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
     """
     rows, columns = rowwise.extents(x, y)
+    if not rows or not columns:
+        return None
     width = rowwise.width(columns, x, y)
-    plan = rowwise.plan(columns // width, width)
-    if not x.numel():
-        return
-    if plan is None:
+    chosen = rowwise.in_registers(FUSED, "softmax_fused", c_type(x), columns, width)
+    if chosen is None:
         return _fused_long(x, y) if width > 1 else fused_looped(x, y)
-    threads, words = plan
-    per_block = rowwise.rows_per_block(threads)
-    function = FUSED.function(f"softmax_fused<{c_type(x)}, {width}, {threads}, {words}>")
-    arguments = (x, y, rows, columns, x.stride(0), y.stride(0))
-    function(rowwise.grid(rows, per_block), (threads, per_block), arguments)
+    function, block, per_block = chosen
+    function((ceil_div(rows, per_block),), block, (x, y, rows, columns, x.stride(0), y.stride(0)))
 
 
 def _fused_long(x: torch.Tensor, y: torch.Tensor) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from pytest_roofline.launch import Source, c_type, ceil_div, misalignment, require
+from pytest_roofline.launch import Source, c_type, ceil_div, misalignment
 
 PACK = 16  # bytes of one vector access
 PACKS = 16  # a row of a vectorised tile
@@ -71,7 +71,8 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
 
 def _extents(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int]:
     m, n = x.shape
-    require(y.shape == (n, m), f"the transpose of {m} x {n} is not {' x '.join(map(str, y.shape))}")
+    if y.shape != (n, m):
+        raise ValueError(f"the transpose of {m} x {n} is not {' x '.join(map(str, y.shape))}")
     return m, n
 
 
