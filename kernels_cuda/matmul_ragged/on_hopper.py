@@ -7,15 +7,14 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.launch import Source, ceil_div, misalignment, require
-from pytest_roofline.tensor_map import refusal, tensor_map
+from pytest_roofline.tensor_map import tensor_map
 
 from .._mma import extents
+from ..matmul_tensor import align
 from ..matmul_tensor.hopper import ARCH, LINE, SHARED_BYTES, TILE_M, TILE_N, WARPGROUP, by_columns
 from .sharing import GROUP, JOIN_WARPS, JOINED, multiprocessors, shared_out
 
-ALIGN = Source(Path(__file__).with_name("wgmma.cu"))
 STREAM_K = Source(Path(__file__).with_name("wgmma_stream_k.cu"), arch=ARCH)
-CHUNK, ROW = 8, 16  # f16 elements of a copied chunk, and of what copied rows are multiples of
 
 
 def stream_k(
@@ -30,7 +29,7 @@ def stream_k(
         c.zero_()
         return
     require(n == 1 or c.stride(1) == 1, "the rows of c must be dense")
-    a, b = for_the_copy_engine(a, b, packed)
+    a, b, _ = align.operands(a, b, packed)
     tiles, steps = ceil_div(m, TILE_M) * ceil_div(n, TILE_N), ceil_div(k, LINE // a.element_size())
     share = shared_out(tiles, steps, multiprocessors(a), partials.numel() // (TILE_M * TILE_N))
     ranges = (GROUP, share.tiles, share.whole, share.pieces)
@@ -43,23 +42,3 @@ def stream_k(
     if share.shared:
         join, values = STREAM_K.function("matmul_ragged_join_wgmma"), (partials, c, m, n, c.stride(0), *ranges, steps)
         join((share.shared, ceil_div(TILE_M * TILE_N, JOINED)), (JOIN_WARPS * 32,), values)
-
-
-def for_the_copy_engine(a: torch.Tensor, b: torch.Tensor, packed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The operands, or copies in ``packed`` of those that the copy engine does not take."""
-    columns = by_columns(b)
-    operands, moves, used = [], [], 0
-    for matrix in (a, b.T if columns else b):
-        rows, length = matrix.shape
-        to, chunks, row = matrix, 0, 0
-        if refusal(matrix.data_ptr(), matrix.element_size(), length, matrix.stride()):
-            require(length == 1 or matrix.stride(1) == 1, "the rows of an operand must be dense")
-            row = ceil_div(length, ROW) * ROW
-            require(used + rows * row <= packed.numel(), "the copies of the operands need more workspace")
-            to = packed[used : used + rows * row].view(rows, row)
-            chunks, used = rows * ceil_div(length, CHUNK), used + rows * row
-        operands.append(to[:, :length])
-        moves.append((matrix, to, length, matrix.stride(0), row, chunks))
-    threads = moves[0][-1] + moves[1][-1]
-    ALIGN.function("matmul_ragged_align")((ceil_div(threads, 256),), (256,), (*moves[0], *moves[1]))
-    return operands[0], operands[1].T if columns else operands[1]

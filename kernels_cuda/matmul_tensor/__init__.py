@@ -10,7 +10,7 @@ import torch
 from pytest_roofline.launch import GpuNeeded, Source, c_type, ceil_div
 
 from .._mma import Tiling, access, aligned, arguments, extents, multiprocessors
-from . import hopper
+from . import align, hopper
 
 _HERE = Path(__file__).parent
 MMA_SIMPLE = Source(_HERE / "mma_simple.cu")
@@ -22,6 +22,7 @@ RUNG = Tiling(128, 128, 64, 32, 64, 4)  # of tiled and pipelined, as in their fi
 LARGE = Tiling(128, 256, 64, 64, 64, 6)
 LARGE_WIDE = replace(LARGE, stages=5)  # results of 32 bits take the sixth tile's place in an A100's shared memory
 GROUP = 16  # rows of tiles that are walked column by column
+PRODUCTS_OF_A_COPY = 128  # of an element that is copied: in less, mma.sync would be done before
 
 
 def mma_simple(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
@@ -63,17 +64,37 @@ def launch_tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, tiling: Tili
     function((blocks,), (tiling.threads,), (*arguments(a, b, c), group, aligned(c)), shared_bytes)
 
 
-def automatic(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
-    """Hopper's own instructions where the GPU has them and the copy engine takes the matrices, else ``tuned``.
+def automatic(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, packed: torch.Tensor) -> None:
+    """Hopper's own instructions where the GPU has them, else ``tuned``.
 
-    Raises ``ValueError`` for shapes that do not multiply, and for fp8 matrices that the copy engine does not take,
-    :class:`GpuNeeded` for fp8 elsewhere: mma.sync of sm_80 has no such operands.
+    What the copy engine does not take is copied to the workspace ``packed``, as far as that pays. Raises ``ValueError``
+    for shapes that do not multiply, :class:`GpuNeeded` for fp8 elsewhere: mma.sync of sm_80 has no such operands.
     """
     bytes_of_float = a.dtype is torch.float8_e4m3fn
     here = hopper.available(c.device)
     if bytes_of_float and not here:
         raise GpuNeeded(f"products of {a.dtype} need a GPU of {hopper.ARCH}")
-    if here and (bytes_of_float or not hopper.problem(a, b, c)):
-        hopper.best(a, b, c)
+    if here and (bytes_of_float or not hopper.problem(a, b, c) or copies_pay(a, b, c)):
+        _aligned(a, b, c, packed)
     else:
         tuned(a, b, c)
+
+
+def copies_pay(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> bool:
+    """Whether a product is large enough for copies of those of its matrices that the copy engine does not take."""
+    m, n, k = extents(a, b, c)
+    if c.stride(1) != 1 or m * n * k == 0:
+        return False
+    return align.copied(a, b, c) * PRODUCTS_OF_A_COPY <= m * n * k
+
+
+def _aligned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, packed: torch.Tensor) -> None:
+    """The product by the copy engine, by way of copies where it needs them."""
+    if extents(a, b, c)[2] == 0 or c.numel() == 0:
+        hopper.empty(c, a.shape[1])
+        return
+    a, b, packed = align.operands(a, b, packed)
+    result, _ = align.place(c, packed)
+    hopper.best(a, b, result.matrix)
+    if result.moves:
+        align.move((result.matrix, align.Place(c, True)))

@@ -6,6 +6,7 @@ order that instructions on 8-bit and tf32 operands take. 16-bit operands may lie
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_roofline.contract import Bound, Buffer, Computed, Floor, Kernel, Operation, Shapes, Tolerance
@@ -57,11 +58,6 @@ def copy_engine_rejects(shape: Shape, dtype: DType) -> str | None:
     return None
 
 
-def automatic_rejects(shape: Shape, dtype: DType) -> str | None:
-    """8-bit floating point has no other way than Hopper's."""
-    return copy_engine_rejects(shape, dtype) if dtype.operand.name == "fp8" else None
-
-
 def hopper(variant: str, dtypes: tuple[str, ...], *, columns: int = 256, **options: int) -> Kernel:
     """A rung on Hopper's own instructions, tiles of 128 x ``columns`` per block."""
     return Kernel(
@@ -85,6 +81,16 @@ def triton_tiles(num_stages: int) -> dict[str, int]:
 def packed(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
     """Room to turn operands of 32 and 8 bits along k, and to align any."""
     return (gemm.packed(shape, dtype, b_along_k=None if dtype.operand.itemsize == 2 else True),)
+
+
+def packed_with_result(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
+    """The same, and for c as well."""
+    m, n, _ = shape.dims
+    size, lies = gemm.result(dtype).itemsize, shape.pitch or n
+    [operands] = packed(shape, dtype)
+    aligned = lies * size % 16 == 0 and shape.offset * size % 16 == 0
+    room = 0 if aligned else m * (-(-n // 16) * 16) * size // dtype.operand.itemsize
+    return (replace(operands, extent=operands.extent + room),)
 
 
 OPERATION = Operation(
@@ -160,7 +166,7 @@ OPERATION = Operation(
             DTYPES,
             tile=(128, 256, 64),
             model=gemm.panel_loads(128, 256),
-            rejects=automatic_rejects,
+            workspace=packed_with_result,
             best=True,
         ),
         Kernel(

@@ -117,21 +117,30 @@ def test_shapes_that_do_not_multiply_are_refused():
 
 
 def test_the_automatic_choice_follows_the_device_and_the_matrices(monkeypatch):
-    """mma.sync without a Hopper GPU and for what the copy engine does not take, wgmma else; fp8 has one way only."""
-    choose = lambda *matrices: str(launched(lambda: matmul_tensor.automatic(*matrices))[0][0])  # noqa: E731
-    aligned, shifted, large = operands(64, 64, 64), operands(64, 64, 63), operands(256, 2048, 64)
-    assert choose(*aligned).startswith("tuned.cu:")
+    """mma.sync without a Hopper GPU and where copies do not pay, wgmma else; fp8 has one way only."""
+
+    def names(a, b, c):
+        packed = torch.empty(1 << 21, dtype=a.dtype)
+        launches = launched(lambda: matmul_tensor.automatic(a, b, c, packed=packed))
+        return [str(function).split("<")[0] for function, *_ in launches]
+
+    tuned, align = "tuned.cu:matmul_tensor_tuned", "align.cu:matmul_tensor_align"
+    narrow = "wgmma_specialised.cu:matmul_tensor_wgmma_specialised"
+    fp8 = torch.float8_e4m3fn
+    assert names(*operands(64, 64, 64)) == [tuned]
     with pytest.raises(GpuNeeded, match="need a GPU of sm_90a"):
-        matmul_tensor.automatic(*operands(64, 64, 64, torch.float8_e4m3fn))
+        names(*operands(64, 64, 64, fp8))
     monkeypatch.setattr(hopper, "available", lambda device: True)
-    assert "-DWGMMA_COLUMNS=64" in launched(lambda: matmul_tensor.automatic(*aligned))[0][0].source.options
-    assert choose(*large).startswith("wgmma_overlapped.cu:")
-    assert choose(*operands(256, 2048, 64, torch.int8)).startswith("wgmma_cluster.cu:")
-    assert choose(*shifted).startswith("tuned.cu:")
-    assert choose(*operands(64, 64, 64, torch.int8, by_columns=False)).startswith("tuned.cu:")
-    assert choose(*operands(64, 64, 64, torch.float8_e4m3fn)).startswith("wgmma_specialised.cu:")
-    with pytest.raises(ValueError, match="copy engine cannot take"):
-        matmul_tensor.automatic(*operands(64, 64, 63, torch.float8_e4m3fn))
+    assert names(*operands(64, 64, 64)) == [narrow]
+    assert names(*operands(256, 2048, 64)) == ["wgmma_overlapped.cu:matmul_tensor_wgmma_overlapped"]
+    assert names(*operands(256, 2048, 64, torch.int8)) == ["wgmma_cluster.cu:matmul_tensor_wgmma_cluster"]
+    assert names(*operands(64, 64, 63)) == [tuned]
+    assert names(*operands(256, 256, 1023)) == [align, narrow]
+    assert names(*operands(256, 250, 1024)) == [narrow, align]  # the results of b by columns alone
+    assert names(*operands(64, 64, 64, torch.int8, by_columns=False)) == [tuned]
+    assert names(*operands(512, 256, 512, torch.int8, by_columns=False)) == [align, narrow]
+    assert names(*operands(64, 64, 64, fp8)) == [narrow]
+    assert names(*operands(64, 63, 63, fp8)) == [align, narrow, align]
 
 
 def test_arguments_are_those_of_the_operation():

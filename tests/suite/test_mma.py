@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 
 from kernels_cuda import _mma, matmul_ragged, matmul_tensor  # noqa: E402
-from kernels_cuda.matmul_ragged import on_hopper, sharing  # noqa: E402
+from kernels_cuda.matmul_ragged import sharing  # noqa: E402
 from pytest_roofline.counting.compiled import cuda  # noqa: E402
 from pytest_roofline.counting.compiled.resources import resources  # noqa: E402
 from pytest_roofline.counting.cuda_cpu import CompilerMissing, checking  # noqa: E402
@@ -128,24 +128,6 @@ def test_a_workspace_that_holds_too_little_is_refused():
     matrices = operands(64, 64, 1024, torch.float16)
     with pytest.raises(ValueError, match="need more workspace"):
         matmul_ragged.launch_split(*matrices, torch.zeros(100), matmul_ragged.tiling_for(64, 64), 4)
-    with pytest.raises(ValueError, match="need more workspace"):
-        on_hopper.for_the_copy_engine(*operands(64, 64, 63, torch.float16)[:2], torch.zeros(100).half())
-
-
-@pytest.mark.usefixtures("_compiler")
-@pytest.mark.parametrize("by_columns", [True, False])
-@pytest.mark.parametrize(("m", "n", "k"), [(5, 7, 9), (3, 2, 3), (33, 65, 130), (16, 24, 40), (1, 70, 33)])
-def test_operands_are_copied_to_where_the_copy_engine_takes_them(m, n, k, by_columns):
-    """Bit by bit, to rows at multiples of 16 bytes; what lies well stays where it is."""
-    a, b, _ = operands(m, n, k, torch.float16, by_columns=by_columns)
-    a.copy_(torch.randn(m, k))
-    b.copy_(torch.randn(k, n))
-    with checking():
-        found = on_hopper.for_the_copy_engine(a, b, torch.zeros(1 << 15).half())
-    for old, new in zip((a, b.T if by_columns else b), (found[0], found[1].T if by_columns else found[1]), strict=True):
-        assert torch.equal(old, new)
-        assert (new.data_ptr() == old.data_ptr()) == (old.stride(0) % 8 == 0)
-        assert new.data_ptr() % 16 == new.stride(0) % 8 == 0
 
 
 def whole_numbers(*shape):
