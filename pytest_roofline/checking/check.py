@@ -150,7 +150,7 @@ def check(case: Case, launcher: Launcher, device: str, values: str, seed: int) -
         _expect_rejection(prepared, reason)
         return 0.0
     before = [b.arena.clone() for b in prepared.buffers + prepared.scratch]
-    with _instrumented(case, device):
+    with _instrumented(case, device, seed):
         prepared.launch()
     _synchronize(device)
     _stayed_inside(prepared, before)
@@ -198,8 +198,9 @@ def _repeats(prepared: Prepared, device: str) -> None:
 
 
 @contextlib.contextmanager
-def _instrumented(case: Case, device: str) -> Iterator[None]:
-    """On a CPU every access of a kernel is checked; on a GPU the guard zones have to do."""
+def _instrumented(case: Case, device: str, seed: int) -> Iterator[None]:
+    """On a CPU every access of a kernel is checked, and the order of threads and blocks varies with the seed; on a GPU
+    the guard zones have to do."""
     if device != "cpu" or case.kernel.peer:
         yield
     elif case.kernel.backend == "triton":
@@ -210,7 +211,7 @@ def _instrumented(case: Case, device: str) -> Iterator[None]:
     elif case.kernel.backend == "cuda":
         from pytest_roofline.counting import cuda_cpu
 
-        with cuda_cpu.checking():
+        with cuda_cpu.checking(order=cuda_cpu.ORDERS[seed % len(cuda_cpu.ORDERS)], seed=seed):
             yield
     else:
         yield

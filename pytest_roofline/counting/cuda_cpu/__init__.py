@@ -16,7 +16,7 @@ from pytest_roofline.counting.cuda_cpu.build import PUBLIC_INCLUDE
 from pytest_roofline.counting.cuda_cpu.faults import CompilerMissing, CudaBuildError, CudaFault, FaultKind, Finding
 from pytest_roofline.counting.cuda_cpu.module import Function, Module, load
 from pytest_roofline.counting.cuda_cpu.records import LaunchRecord, LineCounts, OperationCounts
-from pytest_roofline.counting.cuda_cpu.session import Session, checking
+from pytest_roofline.counting.cuda_cpu.session import ORDERS, Session, checking
 
 
 def include_directory() -> Path:
@@ -25,6 +25,7 @@ def include_directory() -> Path:
 
 
 __all__ = [
+    "ORDERS",
     "CompilerMissing",
     "CudaBuildError",
     "CudaFault",

@@ -13,7 +13,7 @@ from pytest_roofline.counting.cuda_cpu.buffers import Uninitialised
 from pytest_roofline.counting.cuda_cpu.records import LaunchRecord
 
 MODES = ("check", "count", "plain")
-ORDERS = ("forward", "reverse", "random")
+ORDERS = ("forward", "reverse", "random", "interleaved")
 
 
 @dataclass
@@ -61,7 +61,8 @@ def checking(
     ``check`` finds bugs and counts, ``count`` counts only (within bounds all the same), ``plain`` runs fast.
     ``allow_same_value_writes`` gives the reason why unordered writes of equal values are fine, for all kernels or by
     kernel name. ``read_only`` and ``uninitialised`` name tensors that no kernel may write, or read before writing.
-    ``order`` is the order of the threads of a block: ``forward``, ``reverse`` or ``random`` by ``seed``.
+    ``order`` is the order of the threads of a block: ``forward``, ``reverse`` or ``random`` by ``seed``, while blocks
+    run one after another; ``interleaved`` sets some aside for others, by ``seed``, where blocks talk to each other.
     ``time_limit``: seconds that one thread may run without waiting or ending. Raises ``ValueError``.
     """
     if mode not in MODES or order not in ORDERS:

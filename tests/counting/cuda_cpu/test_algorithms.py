@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 BLOCK, GRID, PIPELINE = (HERE / f"algorithms_{name}.cu" for name in ("block", "grid", "pipeline"))
 K = FaultKind
 RACE = {K.SHARED_RACE, K.GLOBAL_RACE, K.UNINITIALISED_READ}
-ORDERS = ("forward", "reverse", "random")
+ORDERS = ("forward", "reverse", "random", "interleaved")
 
 
 def stencil(x: Any) -> Any:

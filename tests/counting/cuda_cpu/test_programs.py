@@ -13,12 +13,12 @@ from pytest_roofline.counting.cuda_cpu import CudaFault
 from tests.counting.cuda_cpu.algorithm import Algorithm
 from tests.counting.cuda_cpu.programs import PROGRAMS
 
-ORDERS = ("forward", "reverse", "random")
+ORDERS = ("forward", "reverse", "random", "interleaved")
 
 
 @pytest.mark.parametrize("case", PROGRAMS, ids=lambda case: case.kernel)
 def test_correct_program_is_clean_and_right(case: Algorithm) -> None:
-    """No finding in any order of threads, and the result agrees with NumPy."""
+    """No finding in any order of threads or blocks, and the result agrees with NumPy."""
     for order in ORDERS:
         case.right(*case.launch(0, order))
 

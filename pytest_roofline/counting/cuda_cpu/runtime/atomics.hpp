@@ -2,8 +2,7 @@
 // that the shadow knows it as one.
 #pragma once
 
-#include "named_barriers.hpp"
-#include "staleness.hpp"
+#include "residents.hpp"
 
 namespace roofline {
 
@@ -22,6 +21,7 @@ inline void strong_access(u64 address, u32 size, u32 flags, u64 return_address, 
     Thread* t = current;
     if (!t) return;
     const bool writes = flags & kWrite, reads = !writes || (flags & kAtomic);
+    if (launch.spec->order == kInterleaved) may_set_aside(address, writes);
     if (launch.flags & kCheckRaces) {
         const bool fenced = t->fence.set || !block_fences.empty();
         if (writes && fenced) flags |= kReleasing;

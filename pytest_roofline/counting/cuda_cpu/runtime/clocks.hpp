@@ -51,16 +51,23 @@ struct SyncVariable {
 };
 
 inline std::unordered_map<u64, SyncVariable*> sync_variables;
+// All of the launch: what a release knows may name one of a block that has ended.
+inline std::vector<std::unique_ptr<SyncVariable>> all_variables;
 
-inline void forget_sync(bool only_shared) {
-    for (auto it = sync_variables.begin(); it != sync_variables.end();) {
-        if (only_shared && !it->second->in_shared) {
-            ++it;
-            continue;
-        }
-        delete it->second;
-        it = sync_variables.erase(it);
-    }
+inline SyncVariable* new_variable(u64 address, bool in_shared) {
+    all_variables.push_back(std::make_unique<SyncVariable>());
+    SyncVariable* const variable = all_variables.back().get();
+    variable->in_shared = in_shared;
+    return sync_variables[address] = variable;
+}
+
+inline void forget_sync() {
+    sync_variables.clear();
+    all_variables.clear();
+}
+
+inline void forget_shared_sync() {
+    std::erase_if(sync_variables, [](const auto& entry) { return entry.second->in_shared; });
 }
 
 inline void merge_acquired(std::vector<Acquired>& into, const std::vector<Acquired>& from) {
@@ -170,10 +177,7 @@ inline void synchronise(u64 address, bool reads, bool writes, bool in_shared, bo
     if (!writes) return;
     if (variable && !reads) variable->head = static_cast<u32>(variable->releases.size());
     if (!t.fence.set && block_fences.empty()) return;
-    if (!variable) {
-        variable = sync_variables[address] = new SyncVariable;
-        variable->in_shared = in_shared;
-    }
+    if (!variable) variable = new_variable(address, in_shared);
     Release release{this_block(), t.linear, t.fence, block_scope, block_fences};
     variable->by_block[this_block()].push_back(static_cast<u32>(variable->releases.size()));
     variable->releases.push_back(std::move(release));

@@ -100,12 +100,19 @@ void close_shadow() {
 }
 
 void run_blocks() {
-    const u32* grid = launch.spec->grid;
-    for (u64 b = 0; b < launch.blocks && !launch.abort; ++b) {
-        launch.block = b;
-        launch.block_index = {static_cast<u32>(b % grid[0]), static_cast<u32>(b / grid[0] % grid[1]),
-                              static_cast<u32>(b / (static_cast<u64>(grid[0]) * grid[1]))};
-        run_block();
+    for (u64 next = 0; !launch.abort;) {
+        if (take_up_one(next)) {
+            continue_block();
+        } else if (next < launch.blocks) {
+            name_block(next++);
+            start_block();
+        } else {
+            return;
+        }
+        if (launch.set_aside) {
+            set_aside();
+            continue;
+        }
         ++launch.totals.blocks;
         launch.totals.threads += launch.threads;
     }
@@ -122,7 +129,8 @@ void run(const LaunchSpec& spec) {
     used_results.clear();
     forget_strong_writes();
     line_counts.clear();
-    forget_sync(false);
+    forget_sync();
+    forget_residents();
     reset_stacks();
     same_value.waiting = false;
     for (Thread& t : threads) {

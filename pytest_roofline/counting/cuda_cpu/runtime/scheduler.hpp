@@ -7,6 +7,7 @@
 namespace roofline {
 
 constexpr u64 kIdleRounds = 20000;  // rounds in which every thread only polled
+constexpr u64 kPatience = 16;       // such rounds before a block makes room for one that was set aside
 
 inline std::vector<u32> thread_order;
 inline u32 cursor = 0;  // next thread of thread_order that has not started
@@ -57,7 +58,7 @@ inline void fiber_body() {
 inline Stack* next_turn() {
     if (current) pass.advanced |= !(current->status == Status::ready && current->polling);
     current = nullptr;
-    if (launch.abort) return nullptr;
+    if (launch.abort || launch.set_aside) return nullptr;
     if (cursor < launch.threads) {
         Stack* const stack = take_stack();
         pass.ran = true;
@@ -126,7 +127,7 @@ inline void forget_order() {
     if (!launch.fenced) return;
     launch.block_acquired.clear();
     block_fences.clear();
-    if (!sync_variables.empty()) forget_sync(true);
+    forget_shared_sync();
     for (u32 i = 0; i < launch.threads; ++i) {
         threads[i].fence.set = false;
         threads[i].acquired.clear();
@@ -275,22 +276,32 @@ RL_COLD inline void report_livelock() {
     launch.abort = true;
 }
 
-inline void run_block() {
-    begin_block();
-    run_pass(launch.threads);  // starts every thread, and gives none a second turn
-    for (u64 idle = 0; !launch.abort && !finished();) {
+bool other_block_waits();  // residents.hpp
+
+inline u64 idle_rounds = 0;  // since some thread of any block did more than poll
+
+// Gives the threads of a block their turns until all have returned, or until it is set aside.
+inline void continue_block() {
+    while (!launch.abort && !launch.set_aside && !finished()) {
         run_pass(0);
-        if (launch.abort) return;
+        if (launch.abort || launch.set_aside) return;
         if (!pass.ran && !unblock()) {
             report_stuck();
             return;
         }
-        idle = pass.advanced || !pass.ran ? 0 : idle + 1;
-        if (idle > kIdleRounds) {
+        idle_rounds = pass.advanced || !pass.ran ? 0 : idle_rounds + 1;
+        if (idle_rounds > kIdleRounds) {
             report_livelock();
             return;
         }
+        launch.set_aside = idle_rounds % kPatience == kPatience - 1 && other_block_waits();
     }
+}
+
+inline void start_block() {
+    begin_block();
+    run_pass(launch.threads);  // starts every thread, and gives none a second turn
+    continue_block();
 }
 
 }  // namespace roofline

@@ -132,6 +132,9 @@ struct Launch {
     std::vector<Span> segments, writable_segments;
     std::vector<Acquired> block_acquired;
     bool abort = false;
+    bool set_aside = false;      // the running block stops here for another one (residents.hpp)
+    bool has_published = false;  // ... may do so: since its last turn it has stored what others may wait for
+    u32 times_aside = 0;         // ... has done so
     bool fenced = false;         // some thread of the launch has fenced or acquired
     bool uses_volatile = false;  // some thread has made a volatile access to global memory
     std::vector<Fault> faults;
