@@ -8,7 +8,8 @@ from pytest_roofline.baselines import Baseline, Store, run_of
 from pytest_roofline.evidence import Environment, Timing
 
 # What a conftest of the inner project replaces: the GPU, its environment, and the worker that would time on it. Times
-# come from a plan: seconds of the run itself, of each fresh process, and of blocks beside the old kernel.
+# come from a plan: seconds of the run itself (none: the GPU throttled), of each fresh process, and of blocks beside the
+# old kernel.
 GPU = """
 import itertools
 import pytest_roofline.state as state, pytest_roofline.timing as timing, pytest_roofline.worker as worker
@@ -22,6 +23,9 @@ def timed(seconds, slowdown):
     return Timing(samples, 20, 2, "graph_cold", 1e-9, 5e-7, 0.0, code=CODE)
 
 def run(spec):
+    if spec.time and not SECONDS:
+        hot = "the GPU throttled (HwThermalSlowdown) and 3 pauses did not help"
+        return Evidence(spec.case, Outcome.INVALID, hot, environment=HERE, reason="gpu_throttled")
     found = timed(SECONDS, spec.slowdown) if spec.time else None
     return Evidence(spec.case, Outcome.OK, timing=found, environment=HERE)
 
@@ -148,6 +152,28 @@ def test_without_an_old_kernel_the_fresh_processes_remain(baseline):
     found = baseline(56 * US, "--roofline-against=old", pairs=[missing], fresh=[56 * US] * 4)
     assert found.ret == 1
     found.stdout.fnmatch_lines([f"*{CASE}: regression: *median of 5 processes*"])
+
+
+def test_an_old_kernel_that_does_not_build_leaves_the_fresh_processes(baseline):
+    """The same, with the compiler's words."""
+    (baseline.pytester.path / "old" / "operations").mkdir(parents=True)
+    broken = ("invalid", "old_kernel_does_not_run", "the old kernel does not run: CudaCompileError: negate.cu(3): error")
+    found = baseline(50 * US, "--roofline-against=old", "--roofline-retest=all", pairs=[broken])
+    assert found.ret == 0
+    found.stdout.fnmatch_lines(["*1 same*"])
+    found = baseline(56 * US, "--roofline-against=old", pairs=[broken], fresh=[56 * US] * 4)
+    assert found.ret == 1
+    found.stdout.fnmatch_lines([f"*{CASE}: regression: *median of 5 processes*"])
+
+
+def test_a_throttled_run_is_invalid_and_stores_nothing(baseline):
+    """Not even with --roofline-update: the case fails, and the baseline stays as it was."""
+    path = baseline.pytester.path / "baselines" / "h200" / "negate.json"
+    before = path.read_text()
+    found = baseline(None, "--roofline-update")
+    assert found.ret == 1
+    found.stdout.fnmatch_lines([f"*{CASE}: invalid: the GPU throttled (HwThermalSlowdown)*"])
+    assert path.read_text() == before
 
 
 def test_a_new_case_is_paired_if_there_is_an_old_kernel(on_gpu):
