@@ -21,6 +21,7 @@ from pytest_roofline.counting.cuda_cpu.build import (
     ZEROED,
     Build,
     build_kernel,
+    compile_code,
     runtime_library,
 )
 from pytest_roofline.counting.cuda_cpu.compiler import find_compiler
@@ -180,8 +181,10 @@ class Function:
         """Whether what the compiler makes of this kernel depends on the value of an uninitialised variable."""
         if not find_compiler().initialises:
             return False
-        builds = [build_kernel(self.module.path, self.name, self.module.options, v) for v in (PATTERNED, ZEROED)]
-        return builds[0].assembly_digest != builds[1].assembly_digest
+        zeroed = compile_code(self.module.path, self.name, self.module.options, ZEROED)
+        if not zeroed.unset:
+            return False
+        return zeroed.digest != compile_code(self.module.path, self.name, self.module.options, PATTERNED).digest
 
     def _check_configuration(self, variant: Variant, block: tuple[int, int, int], shared_bytes: int) -> None:
         threads = math.prod(block)
