@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pytest_roofline.cache import folder as user_cache
+from pytest_roofline.cache import locked
 
 MAX_AGE = 30 * 24 * 3600.0  # seconds since the last use
 CLEANING_INTERVAL = 24 * 3600.0
@@ -19,15 +20,28 @@ CLEANING_INTERVAL = 24 * 3600.0
 def fetch(key: str, build: Callable[[Path], None]) -> Path:
     """The folder of ``key``; ``build`` fills a temporary one that takes its place whole.
 
-    Two processes that build the same key at the same time both succeed; one result is kept.
+    Of two processes that want the same key at the same time one builds and the other waits for it.
     """
     entry = user_cache() / key
-    if entry.is_dir():
-        with contextlib.suppress(OSError):  # a read-only cache serves all the same
-            os.utime(entry)
-        return entry
-    entry.parent.mkdir(parents=True, exist_ok=True)
-    _clean(entry.parent)
+    if not _used(entry):
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        with locked(entry):
+            if not _used(entry):
+                _clean(entry.parent)
+                _publish(entry, build)
+    return entry
+
+
+def _used(entry: Path) -> bool:
+    """Whether an entry is there; if so it counts as used now."""
+    if not entry.is_dir():
+        return False
+    with contextlib.suppress(OSError):  # a read-only cache serves all the same
+        os.utime(entry)
+    return True
+
+
+def _publish(entry: Path, build: Callable[[Path], None]) -> None:
     temporary = Path(tempfile.mkdtemp(prefix="building-", dir=entry.parent))
     try:
         build(temporary)
@@ -38,7 +52,6 @@ def fetch(key: str, build: Callable[[Path], None]) -> Path:
                 raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-    return entry
 
 
 def clean(folder: Path, now: float, max_age: float = MAX_AGE) -> None:

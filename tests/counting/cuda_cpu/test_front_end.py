@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,25 @@ def test_cache_publishes_whole_entries(tmp_path: Path, monkeypatch: pytest.Monke
     for _ in range(2):
         cache.fetch("key", lambda folder: calls.append((folder / "x").write_text("1")))
     assert len(calls) == 1
+
+
+def test_cache_builds_once_for_all_who_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who wants an entry that is being built waits for it instead of building it as well."""
+    monkeypatch.setenv("PYTEST_ROOFLINE_CACHE", str(tmp_path))
+    builds: list[Path] = []
+    others = [threading.Thread(target=lambda: cache.fetch("key", build)) for _ in range(3)]
+
+    def build(folder: Path) -> None:
+        builds.append(folder)
+        if len(builds) == 1:
+            for other in others:
+                other.start()
+        (folder / "x").write_text("1")
+
+    cache.fetch("key", build)
+    for other in others:
+        other.join()
+    assert len(builds) == 1
 
 
 def test_cache_drops_old_entries(tmp_path: Path) -> None:
