@@ -4,8 +4,8 @@
     python benchmarks/compiled_resources.py compare OUT.json              # anywhere, with pytest-roofline[compiled]
 
 Both run the launchers of all counted cases on CPU tensors and compile what they launch, ``compare`` for the GPU's
-architecture. Equal figures need equal compilers, so each side's are printed. ``report`` writes what it has every few
-seconds: stopped early, it compares fewer kernels.
+architecture. Equal figures need equal compilers and equal sources, so each side's are printed. ``report`` writes
+what it has every few seconds: stopped early, it compares fewer kernels.
 """
 
 from __future__ import annotations
@@ -49,6 +49,17 @@ def wanted() -> list[list[Named]]:
                 group = groups[entry.operation.name, kernel.backend, kernel.variant, case.dtype]
                 group.append((str(case), entry.module))
     return list(groups.values())
+
+
+def sources() -> str:
+    """A digest of everything that kernels are compiled from."""
+    digest = hashlib.sha256()
+    for folder in ("kernels_cuda", "kernels_triton", "suite", "pytest_roofline"):
+        for path in sorted(
+            path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".cu", ".h", ".cuh", ".hpp")
+        ):
+            digest.update(path.relative_to(ROOT).as_posix().encode() + b"\n" + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 class Reported(process.Recorder):
@@ -130,7 +141,7 @@ def _named(case: str, kernels: Kernels) -> Iterable[tuple[str, dict[str, Any]]]:
 def report(path: pathlib.Path, processes: int) -> None:
     """Write what the driver says about every kernel."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    groups = wanted()
+    groups, digest = wanted(), sources()
     # One case of each group first: what is left then has nearly nothing to compile.
     orders = [group[:1] for group in groups] + [group[1:] for group in groups if group[1:]]
     kernels: Kernels = {}
@@ -144,7 +155,8 @@ def report(path: pathlib.Path, processes: int) -> None:
             kernels |= found
             failed |= problems
             if done == len(orders) or time.monotonic() - saved > SAVE_EVERY:
-                content = {"arch": arch, "compilers": sorted(compilers), "kernels": kernels, "failed": failed}
+                content = {"arch": arch, "compilers": sorted(compilers), "sources": digest}
+                content |= {"kernels": kernels, "failed": failed}
                 write_atomically(path, json.dumps(content, indent=1, sort_keys=True).encode())
                 saved = time.monotonic()
                 print(f"{done} of {len(orders)} orders, {len(kernels)} kernels, {saved - began:.0f} s", flush=True)
@@ -174,7 +186,8 @@ def compare(path: pathlib.Path) -> int:
         if here.setdefault(key, figures) != figures:
             sys.exit(f"two kernels are called {key}")
         names.add(name)
-    print(f"there: {'; '.join(there['compilers'])}\nhere:  {'; '.join(sorted(names))}")
+    print(f"there: {'; '.join(there['compilers'])}; sources {there['sources']}")
+    print(f"here:  {'; '.join(sorted(names))}; sources {sources()}")
     lines, different = table(there["kernels"], here)
     print("\n".join(lines))
     return 1 if different else 0

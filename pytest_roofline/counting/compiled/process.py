@@ -122,6 +122,11 @@ def _torch_calls(calls: list[str]) -> Iterator[None]:
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Noting(TorchDispatchMode):  # type: ignore[no-untyped-call, unused-ignore]
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            """Torch would import its compiler, seconds of it, only to keep it away from here."""
+            return False
+
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if not (func.is_view or "empty" in func.name()):
                 calls.append(func.name())
