@@ -63,9 +63,11 @@ def lines(chosen: argparse.Namespace) -> list[str]:
 
 
 def ladder_cases(operation: Operation, dtype: DType, shape: Shape) -> list[Case]:
-    """Every kernel of that format that takes the shape, in the order of the ladder."""
+    """Every kernel of that format that takes the shape, in the order of the ladder; one that is not timed there with
+    the last shape that it is timed for."""
     kernels = [k for k in operation.kernels if str(dtype) in k.dtypes and k.rejection(shape, dtype) is None]
-    return [Case(operation, kernel, dtype, shape) for kernel in kernels]
+    own = {k.variant: Shape.parse(k.timed[-1]) for k in kernels if k.timed and str(shape) not in k.timed}
+    return [Case(operation, kernel, dtype, own.get(kernel.variant, shape)) for kernel in kernels]
 
 
 def times(chosen: argparse.Namespace, store: Store, operation: str) -> tuple[str, dict[str, float]]:

@@ -145,7 +145,8 @@ class Kernel:
     from run to run. ``capability`` is the architecture that its instructions need, such as ``sm_90``, or ``sm_90a`` for
     those of no other; elsewhere its cases are skipped with that reason, and no CPU has a model of them. ``tile`` is
     what one block computes, in the units of the operation's dims. ``pageable`` gives it the host's arguments in
-    ordinary memory instead of page-locked.
+    ordinary memory instead of page-locked. ``timed`` are shapes of its own in place of the operation's timed lists, for
+    a rung that would take far longer than the others.
     """
 
     backend: str
@@ -164,6 +165,7 @@ class Kernel:
     deterministic: bool = True
     pageable: bool = False
     capability: str = ""
+    timed: tuple[str, ...] = ()
 
     def rejection(self, shape: Shape, dtype: DType) -> str | None:
         """Why this kernel refuses ``shape``; ``None`` if it takes it."""
@@ -245,6 +247,10 @@ class Operation:
         module, colon, function = kernel.launcher.partition(":")
         if not (module and colon and function):
             raise ValueError(f"{what}: launcher {kernel.launcher!r} is not package.module:function")
+        if isinstance(kernel.timed, str):
+            raise ValueError(f"{what}: timed is text, not a tuple: a comma is missing")
+        for text in kernel.timed:
+            Shape.parse(text)
         for dtype in kernel.dtypes:
             DType.parse(dtype)
         if kernel.capability and not CAPABILITY.fullmatch(kernel.capability):
@@ -280,6 +286,8 @@ class Operation:
         lists = self.shapes
         if which == "counted":
             return lists.counted
+        if kernel.timed:
+            return kernel.timed
         swept = (kernel.best or kernel.peer) and str(dtype) == kernel.dtypes[0]
         default = lists.sweep if swept else lists.representative
         return tuple(dict.fromkeys(default + (lists.sweep + lists.representative + lists.full if full else ())))

@@ -67,6 +67,13 @@ def test_full_effort_times_every_rung_on_every_shape_without_repeats():
     assert "op/cuda/plain/f32/65" not in full
 
 
+def test_a_slow_rung_is_timed_on_shapes_of_its_own():
+    """In place of the operation's lists, also with full effort; it is counted on the same shapes as the others."""
+    slow = make(kernels=(kernel(timed=("32",)),), absent={})
+    assert ids(slow.cases("timed")) == ids(slow.cases("timed", full=True)) == ["op/cuda/b/f32/32"]
+    assert ids(slow.cases("counted")) == ids(make(kernels=(kernel(),), absent={}).cases("counted"))
+
+
 def test_counted_cases_leave_out_what_a_kernel_rejects():
     """A rejected shape is no case."""
     assert ids(make().cases("counted")) == ["op/cuda/best/f32/7", "op/cuda/best/f16_f32/7", "op/torch/op/f32/7"]
@@ -103,6 +110,8 @@ def test_a_wrong_id_says_what_exists(text, message):
         ({"kernels": (kernel(backend="tritn"),)}, "unknown backend 'tritn'; known are triton, cuda"),
         ({"kernels": (kernel(variant="B-1"),)}, "cuda/B-1: a variant is lower case letters"),
         ({"kernels": (kernel(launcher="m.f"),)}, "launcher 'm.f' is not package.module:function"),
+        ({"kernels": (kernel(timed="64"),)}, "cuda/b: timed is text, not a tuple"),
+        ({"kernels": (kernel(timed=("6 4",)),)}, "bad shape '6 4'"),
         ({"arguments": (Argument("x", Role.IN, lambda d: d),) * 2}, "argument x is declared twice"),
         ({"protocol": "graph_cold"}, "protocol 'graph_cold' is no contract.Protocol"),
         ({"shapes": Shapes(lambda tile: None, (), (), "1000")}, "shapes.counted is text, not a tuple"),

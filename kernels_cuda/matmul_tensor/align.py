@@ -1,7 +1,7 @@
 """Copies of matrices that Hopper's copy engine, or the instructions behind it, cannot take as they lie.
 
-The copy engine wants dense rows that begin at multiples of 16 bytes, and ``wgmma`` wants operands of 32 and 8 bits along
-k. A copy costs a pass over the matrix; without it, every tile that the matrix is part of pays for narrow loads.
+The copy engine wants dense rows that begin at multiples of 16 bytes, and ``wgmma`` wants operands of 32 and 8 bits
+along k. A copy costs a pass over the matrix; without it, every tile that the matrix is part of pays for narrow loads.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import torch
 from pytest_roofline.launch import Source, c_type, ceil_div, require
 from pytest_roofline.tensor_map import refusal
 
-ALIGN = Source(Path(__file__).with_name("align.cu"))
-SIDE, THREADS = 64, 256  # as in align.cu
+ALIGN = Source(Path(__file__).with_name("automatic.cu"))
+SIDE, THREADS = 64, 256  # as in automatic.cu
 UNIT = 16  # elements that a row of a copy is a multiple of, in every format at least 16 bytes
 
 

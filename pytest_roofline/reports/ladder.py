@@ -74,12 +74,16 @@ def conflict_degree(counts: CaseCounts) -> float | None:
 def table(found: Sequence[Rung], record: DeviceRecord, shape: str) -> list[str]:
     """The lines of the table; ``record`` is of the device that ``seconds`` were measured on, ``shape`` was counted."""
     rows: list[tuple[str, ...]] = [_HEADER]
+    others = found[-1].case.shape if found else None
     above: dict[str, float] = {}
     for rung in found:
         backend = rung.case.kernel.backend
-        rows.append((*_cells(rung, record), _gain(rung, above.get(backend))))
+        name, *cells = _cells(rung, record)
+        if rung.case.shape != others:
+            name += f" at {rung.case.shape}"
+        rows.append((name, *cells, _gain(rung, above.get(backend))))
         if rung.seconds is not None:
-            above[backend] = rung.seconds
+            above[backend] = _pace(rung)
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
     lines = ["  ".join(_aligned(row, widths)).rstrip() for row in rows]
     arches = sorted({r.arch for rung in found for r in rung.compiled})
@@ -135,7 +139,13 @@ def _counted(rung: Rung) -> tuple[str, ...]:
 
 
 def _gain(rung: Rung, above: float | None) -> str:
-    return "" if rung.seconds is None or above is None else f"{above / rung.seconds:.2f}x"
+    return "" if rung.seconds is None or above is None else f"{above / _pace(rung):.2f}x"
+
+
+def _pace(rung: Rung) -> float:
+    """Seconds per operation, or per byte where there are none: of the same problem, or of another size of it."""
+    assert rung.seconds is not None
+    return rung.seconds / (sum(rung.case.work.operations.values()) or rung.case.work.traffic.total or 1)
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_roofline.baselines.counted import Counted, CountedCase
@@ -110,6 +112,22 @@ def test_the_table_gives_rate_share_gain_and_counts():
     assert header.split()[:3] == ["kernel", "time", "rate"]
     assert " ".join(slow.split()) == "cuda/slow 2.000 ms 2.00 TFLOP/s 3.0% fp32 4e+06 32.0 32.00x 32 100%"
     assert " ".join(quick.split()) == "cuda/quick 1.000 ms 4.00 TFLOP/s 6.0% fp32 4e+03 4.0 1.00x 255 12% 2.00x"
+
+
+def test_a_rung_of_another_size_is_compared_by_its_pace():
+    """It says which size it was; 4e9 operations in 1 ms are as fast as 8e9 in 2 ms."""
+    ladder = replace(
+        operation(kernel("slow"), kernel("quick")),
+        work=lambda shape, dtype: Work({Pipeline.FP32: shape.dims[0] * 10**9}, Traffic(500, 500)),
+    )
+    small, large = (
+        Case(ladder, k, DType.parse("f32"), Shape((n,))) for k, n in zip(ladder.kernels, (4, 8), strict=True)
+    )
+    seconds = {str(small): 1e-3, str(large): 2e-3}
+    _, slow, quick, *_ = table(rungs([small, large], seconds, [], "8"), load("h200"), "8")
+    assert slow.startswith("cuda/slow at 4 ")
+    assert quick.split()[0] == "cuda/quick"
+    assert quick.split()[-1] == "1.00x"
 
 
 def test_what_is_not_known_is_a_dash():

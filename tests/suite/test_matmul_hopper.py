@@ -124,7 +124,7 @@ def test_the_automatic_choice_follows_the_device_and_the_matrices(monkeypatch):
         launches = launched(lambda: matmul_tensor.automatic(a, b, c, packed=packed))
         return [str(function).split("<")[0] for function, *_ in launches]
 
-    tuned, align = "tuned.cu:matmul_tensor_tuned", "align.cu:matmul_tensor_align"
+    tuned, align = "tuned.cu:matmul_tensor_tuned", "automatic.cu:matmul_tensor_align"
     narrow = "wgmma_specialised.cu:matmul_tensor_wgmma_specialised"
     fp8 = torch.float8_e4m3fn
     assert names(*operands(64, 64, 64)) == [tuned]
