@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -20,13 +21,33 @@ def numbers(rounds: Sequence[Round], case: str, planted: float) -> list[float]:
     return [number for number in found if number is not None]
 
 
-def prior(rounds: Sequence[Round]) -> Prior:
-    """What the pairs of unchanged kernels in these rounds say about all cases."""
-    pairs = []
-    for case, found in rounds[0].cases.items():
-        stated = between_pairs(found["seconds"], power_limited=capped(rounds, case))
-        pairs.append((stated, numbers(rounds, case, 0.0)))
-    return prior_of(pairs)
+Starts = Mapping[str, Sequence[Round]]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What pairs of unchanged kernels have shown: of each case, and of variances in general."""
+
+    pairs: Mapping[str, Sequence[float]]
+    prior: Prior
+
+
+def calibration(rounds: Sequence[Sequence[Round]]) -> Calibration:
+    """From the first rounds of some starts: four processes each, as ``--roofline-calibrate`` takes."""
+    pairs: dict[str, list[float]] = {}
+    groups = []
+    for start in rounds:
+        chosen = complete(start)[: LOOKS[0]]
+        for case, found in chosen[0].cases.items():
+            own = numbers(chosen, case, 0.0)
+            groups.append((between_pairs(found["seconds"], power_limited=capped(chosen, case)), own))
+            pairs.setdefault(case, []).extend(own)
+    return Calibration(pairs, prior_of(groups))
+
+
+def complete(rounds: Sequence[Round]) -> list[Round]:
+    """Those over all cases."""
+    return [one for one in rounds if not one.partial]
 
 
 def capped(rounds: Sequence[Round], case: str) -> bool:
@@ -35,12 +56,7 @@ def capped(rounds: Sequence[Round], case: str) -> bool:
 
 
 def retest(
-    rounds: Sequence[Round],
-    case: str,
-    planted: float,
-    known: Prior,
-    calibrated: Sequence[float] = (),
-    chance: float = FALSE_ALARM,
+    rounds: Sequence[Round], case: str, planted: float, known: Calibration, chance: float = FALSE_ALARM
 ) -> Decision | None:
     """What a retest says whose processes are these rounds; ``None`` for fewer than the first look needs.
 
@@ -51,27 +67,21 @@ def retest(
         if len(found) < look:
             break
         seconds = next(one.cases[case]["seconds"] for one in rounds if case in one.cases)
-        limited = capped(rounds[:look], case)
-        last = decide(seconds, found[:look], known, calibrated, chance, power_limited=limited)
+        limited, own = capped(rounds[:look], case), known.pairs.get(case, ())
+        last = decide(seconds, found[:look], known.prior, own, chance, power_limited=limited)
         if last.outcome is not Outcome.UNDECIDED:
             break
     return last
 
 
-def undecided(starts: Mapping[str, Sequence[Round]], turn: int) -> list[str]:
-    """Cases of the only start whose retest, unchanged or slowed, in the rounds of a turn must go on.
-
-    Surer than a retest has to be: it may be evaluated with another calibration later.
-    """
+def undecided(starts: Starts, turn: int, stored: Starts) -> list[str]:
+    """Cases of the only start whose retest, unchanged or slowed, in the rounds of a turn must go on."""
     ((_, rounds),) = starts.items()
     chain = [one for one in rounds if one.turn == turn]
-    known = prior(chain)
+    known = calibration(list(stored.values()) or [chain])
     open_ = []
     for case in chain[0].cases:
-        found = (
-            retest(chain, case, planted, known, chance=FALSE_ALARM / 20)
-            for planted in (0.0, chain[0].planted(case) or 0.0)
-        )
+        found = (retest(chain, case, planted, known) for planted in (0.0, chain[0].planted(case) or 0.0))
         if any(one is not None and one.outcome is Outcome.UNDECIDED for one in found):
             open_.append(case)
     return open_

@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
 import pathlib
 import random
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_roofline.contract import Case, Protocol
 from pytest_roofline.discovery import Catalogue
+from pytest_roofline.statistics.paired import of_process
+from pytest_roofline.timing import environment
 
 BLOCKS = 10
-BLOCK_SECONDS = 0.15  # GPU time of all blocks of a case: long kernels get fewer of them, the longest a single one
+BLOCK_SECONDS = 0.1  # GPU time of all blocks of a case: long kernels get fewer of them, the longest a single one
 PLANTED = ((20e-6, (0.01, 0.02)), (5e-6, (0.02,)), (0.0, (0.05,)))  # by seconds of the kernel; several take turns
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONG = 4e-3  # seconds of a kernel that needs no further warming up
+WARM_SECONDS = 60e-3
+NEAR, SETTLED = 0.985, 0.003  # of the highest clock; change between two looks
 
 
 @dataclass(frozen=True)
@@ -86,17 +91,16 @@ def measure(session, loaded: Loaded, turn: int, estimate: float | None) -> dict[
         prepared.reset()
     stages.end("prepare")
     todo = plan(estimate, "default")
-    warm = 0 if estimate > LONG else max(1, todo.warm_ups // 4)
+    once = Plan(todo.launches, 0, 0)
     plain, new = job(session, olds, case), job(session, news, case)
-    take_old = session.taker(plain, Plan(todo.launches, 0, warm), protocol)
-    take_new = session.taker(new, Plan(todo.launches, 0, min(warm, 2)), protocol)
-    bracket = todo.launches * statistics.median(take_new() for _ in range(1 if estimate > LONG else 5))
+    takers = [Taker(session, session.taker(plain, once, protocol)), Taker(session, session.taker(new, once, protocol))]
+    bracket = todo.launches * (takers[1]() if estimate > LONG else warm_up(session, *takers))
     planted = planted_in(turn, estimate)
     slow = replace(new, head=head(session.tools, session.delay, planted * bracket))
-    take_slow = session.taker(slow, Plan(todo.launches, 0, min(warm, 2)), protocol)
+    takers.append(Taker(session, session.taker(slow, once, protocol)))
     stages.end("warm")
-    clocks: list[list[float]] = [[], [], []]
-    takers = [_with_clock(session, *both) for both in zip((take_old, take_new, take_slow), clocks, strict=True)]
+    for one in takers:
+        one.clocks.clear()
     blocks = Blocks(takers, random.Random())
     for _ in range(max(1, min(BLOCKS, int(BLOCK_SECONDS / (2 * len(takers) * bracket))))):
         blocks.block()
@@ -110,7 +114,8 @@ def measure(session, loaded: Loaded, turn: int, estimate: float | None) -> dict[
         "launches": todo.launches,
         "copies": count,
         "code": code_of(new) or _source(case.operation.name),
-        "clocks_mhz": [round(statistics.median(seen) * 1e-6, 2) if seen else None for seen in clocks],
+        "clocks_mhz": [one.clock_mhz() for one in takers],
+        "log_cycles": [one.log_cycles(readings) for one, readings in zip(takers, blocks.readings, strict=True)],
         "reasons": list(session.monitor.reasons()),
         "power_w": reading[2],
         "temperature_c": reading[3],
@@ -127,13 +132,42 @@ def _source(operation: str) -> str:
     return "source " + hashlib.sha256(b"".join(p.read_bytes() for p in files)).hexdigest()[:16]
 
 
-def _with_clock(session, take: Callable[[], float], seen: list[float]) -> Callable[[], float]:
-    """The same, noting the SM clock of each bracket."""
+class Taker:
+    """Takes samples and notes the SM clock of each bracket, in Hz."""
 
-    def taken() -> float:
-        session.clocks.clear()
-        seconds = take()
-        seen.extend(session.clocks)
+    def __init__(self, session, take: Callable[[], float]) -> None:
+        self.session, self.take = session, take
+        self.clocks: list[float] = []
+
+    def __call__(self) -> float:
+        self.session.clocks.clear()
+        seconds = self.take()
+        self.clocks.extend(self.session.clocks)
         return seconds
 
-    return taken
+    def clock_mhz(self) -> float | None:
+        """The typical one."""
+        return round(statistics.median(self.clocks) * 1e-6, 2) if self.clocks else None
+
+    def log_cycles(self, readings: Sequence[float]) -> float | None:
+        """The 20-80 % trimmed mean of ln(cycles) of its brackets."""
+        if len(self.clocks) != len(readings):
+            return None
+        return round(of_process([math.log(s * c) for s, c in zip(readings, self.clocks, strict=True)]), 6)
+
+
+def warm_up(session, old: Taker, new: Taker) -> float:
+    """Run both until the SM clock has settled, at most 60 ms; the typical seconds of the new one.
+
+    A product that ran before leaves a lowered clock behind for some tens of milliseconds.
+    """
+    highest = environment().max_sm_clock_mhz or math.inf
+    seconds = [new() for _ in range(3)]
+    until = time.perf_counter() + WARM_SECONDS
+    while time.perf_counter() < until and new.clocks:
+        before = statistics.median(new.clocks[-3:])
+        seconds += [(old(), new())[1] for _ in range(4)]
+        now = statistics.median(new.clocks[-3:])
+        if now * 1e-6 > NEAR * highest or abs(now / before - 1) < SETTLED:
+            break
+    return statistics.median(seconds[-5:])

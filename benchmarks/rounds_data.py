@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from pytest_roofline.statistics import Summary, summarise  # noqa: E402
 from pytest_roofline.statistics.paired import of_process  # noqa: E402
+from pytest_roofline.timing.telemetry import HELD_CLOCK, POWER_CAP  # noqa: E402
 
 CLASSES = ((20e-6, "from 20 us"), (5e-6, "5 to 20 us"), (0.0, "below 5 us"))
 OLD, NEW, SLOWED = range(3)  # places of a case's samples
@@ -76,7 +77,10 @@ class Round:
 
     def limited(self, case: str) -> bool:
         """Whether the power limit held the clocks down."""
-        return "SwPowerCap" in self.cases[case]["reasons"]
+        clock, highest = self.clock(case), self.environment.get("max_sm_clock_mhz")
+        if clock and highest:
+            return clock < HELD_CLOCK * highest
+        return POWER_CAP in self.cases[case]["reasons"]
 
     def clock(self, case: str, planted: float = 0.0) -> float | None:
         """SM clock in MHz under the new kernel or the slowed one."""

@@ -3,9 +3,9 @@
     python benchmarks/verdict_power.py benchmarks/rounds
 
 Retest in pairs: the rounds of a start and card that plant the same slowdown are one retest, calibrated on four rounds
-of another start. Screen: every round is a run, the first rounds on other starts are the stored campaigns. Nights: the
-screen's suspects are decided by a retest in rounds of the same start. Rules of others: a run against one of another
-start, and against the round before it. Every share has its 95 % interval.
+of every card on other starts. Screen: every round is a run, the first rounds on other starts are the stored campaigns.
+Nights: the screen's suspects are decided by a retest in rounds of the same start. Rules of others: a run against one of
+another start, and against the round before it. Every share has its 95 % interval.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import itertools
 import pathlib
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -23,19 +23,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.peer_rules import bootstrap_rule, mean_rule, u_rule  # noqa: E402
-from benchmarks.retests import numbers, prior, retest  # noqa: E402
+from benchmarks.retests import Calibration, Starts, calibration, complete, retest  # noqa: E402
 from benchmarks.rounds_data import Round, kind, load  # noqa: E402
 from benchmarks.screens import Campaigns, campaigns  # noqa: E402
 from benchmarks.shares import Share, count_limit  # noqa: E402
 from pytest_roofline.retest.choice import worth  # noqa: E402
 from pytest_roofline.retest.settings import SUSPECTS  # noqa: E402
 from pytest_roofline.statistics import alarm  # noqa: E402
-from pytest_roofline.statistics.noise import Prior  # noqa: E402
 from pytest_roofline.statistics.paired import LOOKS, Outcome  # noqa: E402
 from pytest_roofline.verdict import Kind, settle  # noqa: E402
 
 LIMITED = "power-limited"
-Starts = Mapping[str, Sequence[Round]]
 Shares = dict[tuple[str, float], Share]
 
 
@@ -55,24 +53,16 @@ def main() -> None:
         table(starts)
 
 
-def complete(rounds: Sequence[Round]) -> list[Round]:
-    """Those over all cases."""
-    return [one for one in rounds if not one.partial]
-
-
 def name_of(one: Round, case: str) -> str:
     """The class that a case counts to."""
     return kind(one.cases[case]["seconds"])
 
 
-def calibration(starts: Starts, name: str) -> tuple[Prior, Callable[[str], Sequence[float]]]:
-    """What four processes on another start have shown of the pairs of unchanged kernels."""
+def calibrated(starts: Starts, name: str) -> Calibration:
+    """What four processes of each card on other starts have shown of the pairs of unchanged kernels."""
     machine = starts[name][0].machine
-    other = [rounds for rounds in starts.values() if rounds[0].machine != machine and len(complete(rounds)) >= LOOKS[0]]
-    if not other:
-        return prior(complete(starts[name])[: LOOKS[0]]), lambda case: ()
-    rounds = complete(other[sorted(starts).index(name) % len(other)])[: LOOKS[0]]
-    return prior(rounds), lambda case: numbers(rounds, case, 0.0)
+    others = [r for r in starts.values() if r[0].machine != machine and len(complete(r)) >= LOOKS[0]]
+    return calibration(others or [starts[name]])
 
 
 def chains(rounds: Sequence[Round]) -> Iterator[list[Round]]:
@@ -88,11 +78,11 @@ def paired(starts: Starts) -> None:
     found: dict[tuple[str, float], list[Outcome]] = defaultdict(list)
     runs = 0
     for name, rounds in starts.items():
-        known, calibrated = calibration(starts, name)
+        known = calibrated(starts, name)
         for chain in chains(rounds):
             runs += 1
             for case, planted in variants(chain[0]):
-                decision = retest(chain, case, planted, known, calibrated(case))
+                decision = retest(chain, case, planted, known)
                 if decision is not None:
                     found[name_of(chain[0], case), planted].append(decision.outcome)
     print(f"Retest in pairs, every case, {runs} times:")
@@ -161,7 +151,7 @@ def nights(starts: Starts) -> None:
     found: dict[tuple[str, float], list[Kind]] = defaultdict(list)
     runs, suspects = 0, Share()
     for name, rounds in starts.items():
-        stored, (known, calibrated) = campaigns(starts, name), calibration(starts, name)
+        stored, known = campaigns(starts, name), calibrated(starts, name)
         for one in complete(rounds):
             runs, moved = runs + 1, stored.moved(one)
             for case, planted in variants(one):
@@ -170,7 +160,7 @@ def nights(starts: Starts) -> None:
                 verdict, seconds = stored.verdict(one, case, planted, moved), one.cases[case]["seconds"]
                 if worth(verdict, seconds, SUSPECTS, old=True):
                     chain = [r for r in rounds if (r.turn == one.turn if planted else r is not one)]
-                    decision = retest(chain, case, planted, known, calibrated(case), alarm(len(stored.runs)))
+                    decision = retest(chain, case, planted, known, alarm(len(stored.runs)))
                     verdict = settle(verdict, decision, "the old kernel") if decision else verdict
                 found[name_of(one, case), planted].append(verdict.kind)
                 if not planted:

@@ -33,7 +33,7 @@ from collections.abc import Iterator, Sequence
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.retests import undecided  # noqa: E402
+from benchmarks.retests import Starts, undecided  # noqa: E402
 from benchmarks.round_case import Loaded, load, measure  # noqa: E402
 from benchmarks.rounds_data import load as load_rounds  # noqa: E402
 from pytest_roofline.contract import Case  # noqa: E402
@@ -42,6 +42,7 @@ from pytest_roofline.evidence import to_plain  # noqa: E402
 from pytest_roofline.statistics.paired import LOOKS  # noqa: E402
 
 SHORTEST = 8.0  # seconds left in which a round is still begun
+SMALL, EVERY = 1 << 20, 8  # every eighth case of at most so many elements
 SKIPPED = frozenset({"host_clock", "transfer"})
 
 
@@ -68,8 +69,12 @@ def main() -> int:
             shutil.copytree(ROOT / name, copy / name)
         command = [sys.executable, __file__, str(chosen.results), "--pattern", chosen.pattern, "--round", str(copy)]
         waiting = start(command)
-        compile_all(chosen.pattern, chosen.compilers, chosen.claims or pathlib.Path(folder) / "claims")
-        for message in schedule(chosen.results):
+        compilers = compile_all(chosen.pattern, chosen.compilers, chosen.claims or pathlib.Path(folder) / "claims")
+        plan = schedule(chosen.results, load_rounds(ROOT / "benchmarks" / "rounds"))
+        for process in compilers:
+            process.wait()
+        print(f"compiled by {chosen.seconds - (end - time.monotonic()):.0f} s", flush=True)
+        for message in plan:
             if end - time.monotonic() < SHORTEST:
                 break
             tell(waiting, message | {"until": end})
@@ -80,16 +85,16 @@ def main() -> int:
     return 0
 
 
-def schedule(results: pathlib.Path) -> Iterator[dict[str, object]]:
+def schedule(results: pathlib.Path, stored: Starts) -> Iterator[dict[str, object]]:
     """What the rounds shall do, as a retest would: all cases until the first look, then those that are undecided, until
-    the last look; then the same with other slowdowns."""
+    the last look; then the same with other slowdowns. What is ``stored`` of other starts serves as calibration."""
     for turn in itertools.count():
         for _ in range(LOOKS[0]):
             yield {"turn": turn, "only": None}
         left: list[str] = []
         for process in range(LOOKS[0], LOOKS[-1]):
             if process in LOOKS:
-                left = undecided(load_rounds(results), turn)
+                left = undecided(load_rounds(results), turn, stored)
                 print(f"{len(left)} cases undecided after {process} rounds", flush=True)
             if left:
                 yield {"turn": turn, "only": left}
@@ -109,15 +114,11 @@ def tell(process: subprocess.Popen[str], message: dict[str, object] | None) -> N
         process.stdin.close()
 
 
-def compile_all(pattern: str, processes: int, claims: pathlib.Path) -> None:
+def compile_all(pattern: str, processes: int, claims: pathlib.Path) -> list[subprocess.Popen[bytes]]:
     """Compile every kernel into the caches on disk, in several processes: a round shall measure, not compile."""
-    begun = time.monotonic()
     claims.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, __file__, "-", "--pattern", pattern, "--claims", str(claims), "--share"]
-    running = [subprocess.Popen(command) for _ in range(processes)]
-    for process in running:
-        process.wait()
-    print(f"compiled in {time.monotonic() - begun:.0f} s", flush=True)
+    return [subprocess.Popen(command) for _ in range(processes)]
 
 
 def compile_share(pattern: str, claims: pathlib.Path) -> int:
@@ -198,12 +199,15 @@ def load_all(catalogue: Catalogue, pattern: str, copy: pathlib.Path) -> Iterator
 
 
 def wanted(catalogue: Catalogue, pattern: str) -> Iterator[Case]:
-    """Our own kernels, timed in graphs."""
+    """Our own kernels that are timed in graphs, and small problems of the full list: few kernels of the default list
+    take less than 5 us."""
     import fnmatch
 
-    for case in catalogue.timed():
+    listed = {str(case): case for case in catalogue.timed()}
+    others = {str(case): case for case in catalogue.timed(full=True) if case.shape.size <= SMALL}
+    for name, case in {**listed, **dict(itertools.islice(others.items(), 0, None, EVERY))}.items():
         graphed = case.operation.protocol.value not in SKIPPED
-        if graphed and not case.kernel.peer and fnmatch.fnmatchcase(str(case), pattern):
+        if graphed and not case.kernel.peer and fnmatch.fnmatchcase(name, pattern):
             yield case
 
 

@@ -27,6 +27,8 @@ DISQUALIFYING = frozenset({"HwSlowdown", "SwThermalSlowdown", "HwThermalSlowdown
 """Reasons that make a sample worthless. SwPowerCap is the steady state of large GEMMs and is only recorded."""
 
 
+POWER_CAP = "SwPowerCap"
+HELD_CLOCK = 0.97  # of the highest clock; what no limit holds down ran at 0.98 to 1 of it
 SLOW_CLOCK = 0.75  # of the highest clock; below it a sample is no time of this kernel. NVBench draws the same line
 
 
@@ -38,6 +40,16 @@ def slow_clock(clock_mhz: float | None, highest_mhz: float | None, reasons: Iter
     if not clock_mhz or not highest_mhz or "SwPowerCap" in reasons:
         return False
     return clock_mhz < SLOW_CLOCK * highest_mhz
+
+
+def held_down(reasons: Iterable[str], clock_mhz: float | None, highest_mhz: float | None) -> bool:
+    """Whether the power limit holds the SM clock under a kernel down.
+
+    The driver's reason lags behind: on an H200 it was given for four of ten kernels that only read and write memory,
+    at 1965 of 1980 MHz, when products ran between them. So the clock in the stream has a say where it is known.
+    """
+    near = clock_mhz is not None and highest_mhz is not None and clock_mhz >= HELD_CLOCK * highest_mhz
+    return POWER_CAP in reasons and not near
 
 
 def decode(mask: int) -> tuple[str, ...]:
