@@ -17,9 +17,10 @@ from pytest_roofline.evidence import Pair
 from pytest_roofline.timing import code
 from pytest_roofline.timing.capture import capture
 from pytest_roofline.timing.collect import collect
+from pytest_roofline.timing.environment import environment
 from pytest_roofline.timing.plan import Plan, blocks, plan
 from pytest_roofline.timing.session import Job, Session, graphed
-from pytest_roofline.timing.telemetry import watching
+from pytest_roofline.timing.telemetry import watching, with_clock
 
 Take = Callable[[], float]
 
@@ -67,6 +68,7 @@ def measure(
     turns = Blocks([session.taker(one, warm, protocol) for one in (old, new)], random.Random())
     with watching(session.monitor) as state:
         found = collect(lambda: turns.block()[0], wanted, session.spoilt)
+    clock = session.clock_mhz() if graphed(protocol) else None
     return Pair(
         differences=found.samples,
         old=statistics.median(turns.readings[0]),
@@ -76,7 +78,7 @@ def measure(
         old_code=code_of(old) if graphed(protocol) else None,
         new_code=code_of(new) if graphed(protocol) else None,
         discarded=found.discarded,
-        telemetry=state(),
+        telemetry=with_clock(state(), clock, environment().max_sm_clock_mhz),
     )
 
 

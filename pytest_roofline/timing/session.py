@@ -24,7 +24,7 @@ from pytest_roofline.timing.environment import environment
 from pytest_roofline.timing.errors import HoldExpired, NotCapturable, TimingUnavailable
 from pytest_roofline.timing.hostcost import completion_seconds, submission_seconds, submissions
 from pytest_roofline.timing.plan import Plan, copies, plan
-from pytest_roofline.timing.telemetry import Monitor, open_monitor, slow_clock, watching
+from pytest_roofline.timing.telemetry import Monitor, open_monitor, slow_clock, watching, with_clock
 
 SHORT_SECONDS = 20e-6  # below this the gap between graph nodes matters, and CUPTI is asked as well
 _FLOOR_LAUNCHES = 256
@@ -159,7 +159,7 @@ class Session:
         with watching(self.monitor) as state:
             found = collect(take, todo.brackets, self.spoilt)
         typical = statistics.median(found.samples)
-        telemetry = replace(state(), clock_mhz=self.clock_mhz() if in_graph else None)
+        telemetry = with_clock(state(), self.clock_mhz() if in_graph else None, environment().max_sm_clock_mhz)
         if in_graph and typical < self.launch_floor / 2:
             raise NotCapturable("the graph is empty: the launcher does not enqueue its work on torch's current stream")
         short = in_graph and typical < SHORT_SECONDS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from pytest_roofline.evidence import Telemetry
@@ -42,14 +43,16 @@ def slow_clock(clock_mhz: float | None, highest_mhz: float | None, reasons: Iter
     return clock_mhz < SLOW_CLOCK * highest_mhz
 
 
-def held_down(reasons: Iterable[str], clock_mhz: float | None, highest_mhz: float | None) -> bool:
-    """Whether the power limit holds the SM clock under a kernel down.
+def with_clock(found: Telemetry, clock_mhz: float | None, highest_mhz: float | None) -> Telemetry:
+    """The record with the SM clock under the kernel, without a power cap that did not hold this clock down.
 
     The driver's reason lags behind: on an H200 it was given for four of ten kernels that only read and write memory,
-    at 1965 of 1980 MHz, when products ran between them. So the clock in the stream has a say where it is known.
+    at 1965 of 1980 MHz, when products ran between them.
     """
-    near = clock_mhz is not None and highest_mhz is not None and clock_mhz >= HELD_CLOCK * highest_mhz
-    return POWER_CAP in reasons and not near
+    reasons = found.throttle_reasons
+    if clock_mhz and highest_mhz and clock_mhz >= HELD_CLOCK * highest_mhz:
+        reasons = tuple(reason for reason in reasons if reason != POWER_CAP)
+    return replace(found, clock_mhz=clock_mhz, throttle_reasons=reasons)
 
 
 def decode(mask: int) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ import types
 
 import pytest
 
-from pytest_roofline.timing.telemetry import Monitor, decode, slow_clock, watching
+from pytest_roofline.evidence import Telemetry
+from pytest_roofline.timing.telemetry import Monitor, decode, slow_clock, watching, with_clock
 
 
 class NotSupportedError(Exception):
@@ -98,3 +99,18 @@ def test_without_nvml_everything_is_unknown():
 def test_a_slow_clock_spoils_samples_unless_the_power_limit_explains_it(clock, highest, reasons, slow):
     """Under three quarters of the highest clock; a GEMM at the power limit runs like that for ever."""
     assert slow_clock(clock, highest, reasons) == slow
+
+
+@pytest.mark.parametrize(
+    ("clock", "highest", "reasons"),
+    [
+        (1965.0, 1980, ("SyncBoost",)),
+        (1900.0, 1980, ("SwPowerCap", "SyncBoost")),
+        (None, 1980, ("SwPowerCap", "SyncBoost")),
+        (1965.0, None, ("SwPowerCap", "SyncBoost")),
+    ],
+)
+def test_a_power_cap_that_holds_no_clock_down_is_not_recorded(clock, highest, reasons):
+    """The driver still names it when the kernel that caused it is gone; without a clock its word has to do."""
+    found = with_clock(Telemetry(throttle_reasons=("SwPowerCap", "SyncBoost"), power_w=(300, 310)), clock, highest)
+    assert found == Telemetry(throttle_reasons=reasons, power_w=(300, 310), clock_mhz=clock)
