@@ -6,6 +6,8 @@ import statistics
 import time
 from collections.abc import Callable
 
+from pytest_roofline.timing.plan import LONG_SECONDS
+
 BATCH_SECONDS = 5e-3  # what the calls of one batch may keep the device or the host busy
 MOST_SUBMISSIONS = 20
 
@@ -15,15 +17,20 @@ def submissions(seconds: float) -> int:
     return max(1, min(MOST_SUBMISSIONS, int(BATCH_SECONDS / seconds)))
 
 
-def submission_seconds(call: Callable[[], object], repeats: int = MOST_SUBMISSIONS) -> float:
-    """Seconds the host spends in one call of a launcher, the device's work not awaited. Median of five batches.
+def batches(seconds: float) -> int:
+    """How many batches to take of an execution of ``seconds``: a long one hides its submission anyway."""
+    return 1 if seconds > LONG_SECONDS else 5
 
-    The batches are short, so that the queue of launches never fills up and makes the host wait for the device.
+
+def submission_seconds(call: Callable[[], object], repeats: int = MOST_SUBMISSIONS, batches: int = 5) -> float:
+    """Seconds the host spends in one call of a launcher, the device's work not awaited. Median of the batches.
+
+    They are short, so that the queue of launches never fills up and makes the host wait for the device.
     """
     import torch
 
     readings = []
-    for _ in range(5):
+    for _ in range(batches):
         torch.cuda.synchronize()
         start = time.perf_counter()
         for _ in range(repeats):

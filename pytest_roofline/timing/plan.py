@@ -9,7 +9,9 @@ BRACKET_SECONDS = 200e-6  # with a 32 ns tick and 3 us per event pair, below thi
 MAX_LAUNCHES = 512  # graph nodes; only kernels below 0.4 us would want more
 REUSE = 2  # a byte comes back only after this many times L2 has been read
 WARM_UP_SECONDS = 50e-3
-BUDGET_SECONDS = {"quick": 0.05, "default": 0.3, "full": 1.5}  # GPU time of all brackets of one case
+BUDGET_SECONDS = {"quick": 0.05, "default": 0.3, "full": 1.5}  # GPU time of one case beside warming up
+BESIDE = 6  # executions beside warm-ups and brackets: estimate, capture, cost for the host, look at the outputs
+LONG_SECONDS = 5e-3  # of a kernel of which one execution tells as much as several
 MOST_BRACKETS = {"quick": 20, "default": 100, "full": 400}
 FEWEST_BRACKETS = {"quick": 3, "default": 5, "full": 30}
 PAIR_SECONDS = {"quick": 0.05, "default": 0.15, "full": 0.6}  # the same of all blocks of one pair in one process
@@ -31,7 +33,7 @@ def plan(estimate: float, effort: str) -> Plan:
     enough = math.ceil(BRACKET_SECONDS / max(estimate, 1e-9) - 1e-6)  # the quotient of two floats lies beside N
     launches = max(1, min(MAX_LAUNCHES, enough))
     bracket = launches * estimate
-    affordable = int(BUDGET_SECONDS[effort] / max(bracket, BRACKET_SECONDS))
+    affordable = int((BUDGET_SECONDS[effort] - BESIDE * estimate) / max(bracket, BRACKET_SECONDS))
     brackets = max(FEWEST_BRACKETS[effort], min(MOST_BRACKETS[effort], affordable))
     warm_ups = max(1, math.ceil(WARM_UP_SECONDS / max(bracket, BRACKET_SECONDS)))
     return Plan(launches, brackets, warm_ups)

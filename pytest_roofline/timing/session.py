@@ -22,8 +22,8 @@ from pytest_roofline.timing.delay import Delay, calibrate
 from pytest_roofline.timing.delay import head as delaying
 from pytest_roofline.timing.environment import environment
 from pytest_roofline.timing.errors import HoldExpired, NotCapturable, TimingUnavailable
-from pytest_roofline.timing.hostcost import completion_seconds, submission_seconds, submissions
-from pytest_roofline.timing.plan import Plan, copies, plan
+from pytest_roofline.timing.hostcost import batches, completion_seconds, submission_seconds, submissions
+from pytest_roofline.timing.plan import LONG_SECONDS, Plan, copies, plan
 from pytest_roofline.timing.telemetry import Monitor, open_monitor, slow_clock, watching, with_clock
 
 SHORT_SECONDS = 20e-6  # below this the gap between graph nodes matters, and CUPTI is asked as well
@@ -101,12 +101,12 @@ class Session:
 
     def estimate(self, call: Call, protocol: Protocol = Protocol.GRAPH_COLD) -> float:
         """Rough seconds of one execution, cold where the protocol is; also compiles what is not compiled yet."""
-        for _ in range(2):
-            call()
+        call()
         if not graphed(protocol):
+            call()
             return min(self._clock(protocol)(call) for _ in range(3))
-        readings = []
-        for _ in range(3):
+        readings: list[float] = []
+        while len(readings) < 4 and not (readings and readings[-1] > LONG_SECONDS):
             if protocol is Protocol.GRAPH_COLD:
                 self.tools.flush(dirty=0.5)
             try:
@@ -172,7 +172,7 @@ class Session:
             launch_floor=self.launch_floor,
             gap=self.overhead.gap(todo.launches) if short else None,
             kernel=self.kernel(job) if short else None,
-            host=submission_seconds(calls[0], submissions(typical)),
+            host=submission_seconds(calls[0], submissions(typical), batches(typical)),
             linearity=self._linearity(job, todo) if in_graph and todo.launches > 1 else None,
             discarded=found.discarded,
             telemetry=telemetry,
@@ -181,7 +181,8 @@ class Session:
 
     def _code(self, job: Job, slowdown: float) -> str | None:
         """The digest of one execution; a planted slowdown counts as other code."""
-        found = code_of(job.calls[0], lambda: capture(job.calls[:1], 1, may_allocate=job.may_allocate))
+        compiled = job.calls[:1]  # by the measurement before
+        found = code_of(lambda: None, lambda: capture(compiled, 1, may_allocate=job.may_allocate))
         return f"{found} slowed by {slowdown:g}" if found and slowdown else found
 
     def slowed(self, job: Job, todo: Plan, fractions: Sequence[float]) -> list[Job]:

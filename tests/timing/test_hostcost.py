@@ -13,6 +13,12 @@ def test_a_batch_lasts_milliseconds(seconds, often):
     assert hostcost.submissions(seconds) == often
 
 
+@pytest.mark.parametrize(("seconds", "often"), [(1e-6, 5), (4e-3, 5), (6e-3, 1)])
+def test_long_executions_need_no_median(seconds, often):
+    """Their submission is hidden behind the one before."""
+    assert hostcost.batches(seconds) == often
+
+
 @pytest.fixture
 def clock(monkeypatch):
     """A clock that the fake device and the fake calls advance; what waited for the device is in ``log``."""

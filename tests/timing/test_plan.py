@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_roofline.timing.plan import BRACKET_SECONDS, MAX_LAUNCHES, copies, plan
+from pytest_roofline.timing.plan import BESIDE, BRACKET_SECONDS, MAX_LAUNCHES, copies, plan
 
 seconds = st.floats(1e-7, 1.0)
 efforts = st.sampled_from(["quick", "default", "full"])
@@ -20,12 +20,20 @@ def test_a_bracket_is_long_enough_to_be_measured(estimate, effort):
 
 @pytest.mark.parametrize(
     ("estimate", "expected"),
-    [(1.1e-6, (182, 100)), (1e-4, (2, 100)), (2e-3, (1, 100)), (1e-2, (1, 30)), (0.1, (1, 5))],
+    [(1.1e-6, (182, 100)), (1e-4, (2, 100)), (2e-3, (1, 100)), (1e-2, (1, 24)), (0.1, (1, 5))],
 )
 def test_default_effort(estimate, expected):
-    """100 brackets up to 2 ms, 30 at 10 ms, never fewer than ten."""
+    """100 brackets up to 2 ms, 24 at 10 ms, never fewer than five."""
     found = plan(estimate, "default")
     assert (found.launches, found.brackets) == expected
+
+
+@given(st.floats(1e-7, 0.03))
+def test_a_plain_pass_takes_at_most_four_tenths_of_a_second(estimate):
+    """Warm-ups, brackets and all else that executes a kernel of up to 30 ms."""
+    found = plan(estimate, "default")
+    brackets = (found.warm_ups + found.brackets) * max(found.launches * estimate, 200e-6)
+    assert brackets + BESIDE * estimate <= 0.4
 
 
 @given(seconds)
