@@ -10,6 +10,8 @@ import triton.language as tl
 
 from pytest_roofline.launch import ceil_div
 
+from ._launch import launch
+
 PACK = 16  # bytes of the widest access of one thread
 NARROW = 1 << 31  # vectors with fewer elements are indexed with 32 bits, which small ones notice
 
@@ -53,8 +55,9 @@ def launch_blocks(kernel: Any, *tensors: torch.Tensor, block: int, num_warps: in
     n, shifts = tensors[0].numel(), {t.data_ptr() % PACK for t in tensors}
     if n and len(shifts) == 1 and (shift := shifts.pop()):
         head = min(n, (PACK - shift) // tensors[0].element_size())
-        kernel[(1,)](*(t[:head] for t in tensors), head, BLOCK=PACK, WIDE=False, WHOLE=False, num_warps=1)
+        launch(kernel, (1,), *(t[:head] for t in tensors), head, BLOCK=PACK, WIDE=False, WHOLE=False, num_warps=1)
         n, tensors = n - head, tuple(t[head:] for t in tensors)
     if n:
         grid = (ceil_div(n, block),)
-        kernel[grid](*tensors, n, BLOCK=block, WIDE=n > NARROW - block, WHOLE=n % block == 0, num_warps=num_warps)
+        wide, whole = n > NARROW - block, n % block == 0
+        launch(kernel, grid, *tensors, n, BLOCK=block, WIDE=wide, WHOLE=whole, num_warps=num_warps)

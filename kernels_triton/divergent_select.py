@@ -6,6 +6,8 @@ import triton.language as tl
 
 from pytest_roofline.launch import ceil_div, require
 
+from ._launch import launch
+
 STEPS = tl.constexpr(64)
 
 
@@ -55,14 +57,14 @@ def per_warp(c: torch.Tensor, x: torch.Tensor, y: torch.Tensor, *, block: int) -
     """A branch per program of one warp. Raises ``ValueError`` unless all are dense, with one selector per row."""
     n = _elements(c, x, y)
     if n:
-        _per_warp[(ceil_div(n, block),)](c, x, y, n, x.shape[1], BLOCK=block, num_warps=1)
+        launch(_per_warp, (ceil_div(n, block),), c, x, y, n, x.shape[1], BLOCK=block, num_warps=1)
 
 
 def branch_free(c: torch.Tensor, x: torch.Tensor, y: torch.Tensor, *, block: int) -> None:
     """Both sides and a selection. Raises ``ValueError`` as ``per_warp`` does."""
     n = _elements(c, x, y)
     if n:
-        _branch_free[(ceil_div(n, block),)](c, x, y, n, x.shape[1], BLOCK=block)
+        launch(_branch_free, (ceil_div(n, block),), c, x, y, n, x.shape[1], BLOCK=block)
 
 
 def _elements(c: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> int:

@@ -8,6 +8,7 @@ from triton.language.extra import libdevice
 from pytest_roofline.launch import ceil_div
 
 from ._blocks import require_vectors
+from ._launch import launch
 
 
 @triton.jit
@@ -38,4 +39,4 @@ def _launch(x: torch.Tensor, y: torch.Tensor, steps: int, block: int, *, precise
     require_vectors("exp_chain", x, y)
     n = y.numel()
     if n:
-        _exp_chain[(ceil_div(n, block),)](x, y, n, steps, PRECISE=precise, BLOCK=block)
+        launch(_exp_chain, (ceil_div(n, block),), x, y, n, steps, PRECISE=precise, BLOCK=block)

@@ -5,6 +5,7 @@ import triton
 import triton.language as tl
 
 from kernels_triton import _rowwise as rowwise
+from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div
 
 BLOCK = 2048  # columns that a program of the looped kernels meets at once
@@ -169,9 +170,8 @@ def fused(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: torch.Te
         return fused_looped(x, weight, bias, y, eps=eps, block=BLOCK, num_warps=8)
     if x.numel():
         tensors, layout = (x, weight, bias, y), (rows, columns, x.stride(0), y.stride(0))
-        _layernorm_fused[plan.grid(rows)](
-            *tensors, *layout, eps, ROWS=plan.rows, BLOCK=plan.block, num_warps=plan.num_warps
-        )
+        options = {"ROWS": plan.rows, "BLOCK": plan.block, "num_warps": plan.num_warps}
+        launch(_layernorm_fused, plan.grid(rows), *tensors, *layout, eps, **options)
 
 
 def fused_looped(

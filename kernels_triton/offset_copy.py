@@ -7,6 +7,7 @@ import triton.language as tl
 from pytest_roofline.launch import ceil_div
 
 from ._blocks import NARROW, block_start, require_vectors
+from ._launch import launch
 
 
 @triton.jit
@@ -32,4 +33,4 @@ def scalar(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> N
     n = y.numel()
     if n:
         grid = (ceil_div(n, block),)
-        _offset_copy[grid](x, y, n, BLOCK=block, WIDE=n > NARROW - block, num_warps=num_warps)
+        launch(_offset_copy, grid, x, y, n, BLOCK=block, WIDE=n > NARROW - block, num_warps=num_warps)

@@ -5,6 +5,7 @@ import triton
 import triton.language as tl
 
 from kernels_triton import _rowwise as rowwise
+from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div
 
 BLOCK = 4096  # columns that a program of the looped kernels meets at once
@@ -92,9 +93,8 @@ def fused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: float)
         return fused_looped(x, weight, y, eps=eps, block=BLOCK, num_warps=16)
     if x.numel():
         layout = (rows, columns, x.stride(0), y.stride(0))
-        _rmsnorm_fused[plan.grid(rows)](
-            x, weight, y, *layout, eps, ROWS=plan.rows, BLOCK=plan.block, num_warps=plan.num_warps
-        )
+        options = {"ROWS": plan.rows, "BLOCK": plan.block, "num_warps": plan.num_warps}
+        launch(_rmsnorm_fused, plan.grid(rows), x, weight, y, *layout, eps, **options)
 
 
 def fused_looped(

@@ -8,6 +8,7 @@ from triton.language.extra import libdevice
 from pytest_roofline.launch import ceil_div
 
 from ._blocks import require_vectors
+from ._launch import launch
 
 
 @triton.jit
@@ -37,4 +38,4 @@ def _launch(x: torch.Tensor, y: torch.Tensor, steps: int, block: int, *, fast: b
     require_vectors("sin_chain", x, y)
     n = y.numel()
     if n:
-        _sin_chain[(ceil_div(n, block),)](x, y, n, steps, FAST=fast, BLOCK=block)
+        launch(_sin_chain, (ceil_div(n, block),), x, y, n, steps, FAST=fast, BLOCK=block)

@@ -5,6 +5,7 @@ import triton
 import triton.language as tl
 
 from kernels_triton import _rowwise as rowwise
+from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div
 
 BLOCK = 16384  # columns that a program meets at once where a row does not fit; the best of 2048 to 16384 on an H200
@@ -112,9 +113,8 @@ def fused(x: torch.Tensor, y: torch.Tensor) -> None:
     if plan is None:
         return fused_looped(x, y, block=BLOCK, num_warps=32)
     if x.numel():
-        _softmax_fused[plan.grid(rows)](
-            x, y, rows, columns, x.stride(0), y.stride(0), ROWS=plan.rows, BLOCK=plan.block, num_warps=plan.num_warps
-        )
+        options = {"ROWS": plan.rows, "BLOCK": plan.block, "num_warps": plan.num_warps}
+        launch(_softmax_fused, plan.grid(rows), x, y, rows, columns, x.stride(0), y.stride(0), **options)
 
 
 def fused_looped(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:

@@ -6,6 +6,7 @@ import torch
 import triton
 import triton.language as tl
 
+from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div, require
 
 
@@ -84,10 +85,11 @@ def two_stage(x: torch.Tensor, total: torch.Tensor, *, num_warps: int, partials:
     stage = _SMALL if x.numel() <= _SMALL_ELEMENTS else _LARGE
     programs = max(1, min(ceil_div(x.numel(), stage.block), partials.numel()))
     sums = total if programs == 1 else partials
-    _sum_blocks[(programs,)](x, x.numel(), sums, BLOCK=stage.block, EVICTION=stage.eviction, num_warps=num_warps)
+    options = {"BLOCK": stage.block, "EVICTION": stage.eviction, "num_warps": num_warps}
+    launch(_sum_blocks, (programs,), x, x.numel(), sums, **options)
     if programs > 1:
         width = triton.next_power_of_2(partials.numel())
-        _sum_partials[(1,)](partials, programs, total, BLOCK=width, num_warps=num_warps)
+        launch(_sum_partials, (1,), partials, programs, total, BLOCK=width, num_warps=num_warps)
 
 
 def _require_vector(x: torch.Tensor, total: torch.Tensor) -> None:

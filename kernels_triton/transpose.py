@@ -4,6 +4,7 @@ import torch
 import triton
 import triton.language as tl
 
+from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div
 
 
@@ -55,7 +56,8 @@ def tiled(x: torch.Tensor, y: torch.Tensor) -> None:
     if x.numel():
         rows, columns, num_warps = _tile(x, y)
         grid = (ceil_div(m, rows) * ceil_div(n, columns),)
-        _transpose_tiled[grid](x, y, m, n, *x.stride(), *y.stride(), ROWS=rows, COLUMNS=columns, num_warps=num_warps)
+        options = {"ROWS": rows, "COLUMNS": columns, "num_warps": num_warps}
+        launch(_transpose_tiled, grid, x, y, m, n, *x.stride(), *y.stride(), **options)
 
 
 def _tile(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int, int]:
