@@ -153,6 +153,7 @@ OPERATION = Operation(
             ("f32",),
             tile=(32, 32, 32),
             model=fragment_loads(1, 32, 32, 32),
+            timed=("2048x2048x2048",),  # 84 ms for 4096^3
         ),
         Kernel(
             "cuda",
