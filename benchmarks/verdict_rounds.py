@@ -53,6 +53,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=240)
     parser.add_argument("--pattern", default="*", help="ids of cases, as a shell pattern")
     parser.add_argument("--compilers", type=int, default=12, help="processes that compile everything beforehand")
+    parser.add_argument("--turn", type=int, default=0, help="which of the slowdowns to plant first")
     parser.add_argument("--claims", type=pathlib.Path, help="folder through which several of us share the compiling")
     parser.add_argument("--round", type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--share", action="store_true", help=argparse.SUPPRESS)
@@ -70,7 +71,7 @@ def main() -> int:
         command = [sys.executable, __file__, str(chosen.results), "--pattern", chosen.pattern, "--round", str(copy)]
         waiting = start(command)
         compilers = compile_all(chosen.pattern, chosen.compilers, chosen.claims or pathlib.Path(folder) / "claims")
-        plan = schedule(chosen.results, load_rounds(ROOT / "benchmarks" / "rounds"))
+        plan = schedule(chosen.results, load_rounds(ROOT / "benchmarks" / "rounds"), chosen.turn)
         for process in compilers:
             process.wait()
         print(f"compiled by {chosen.seconds - (end - time.monotonic()):.0f} s", flush=True)
@@ -85,10 +86,10 @@ def main() -> int:
     return 0
 
 
-def schedule(results: pathlib.Path, stored: Starts) -> Iterator[dict[str, object]]:
+def schedule(results: pathlib.Path, stored: Starts, first: int = 0) -> Iterator[dict[str, object]]:
     """What the rounds shall do, as a retest would: all cases until the first look, then those that are undecided, until
     the last look; then the same with other slowdowns. What is ``stored`` of other starts serves as calibration."""
-    for turn in itertools.count():
+    for turn in itertools.count(first):
         for _ in range(LOOKS[0]):
             yield {"turn": turn, "only": None}
         left: list[str] = []
