@@ -95,7 +95,7 @@ def measure(session, loaded: Loaded, turn: int, estimate: float | None) -> dict[
     plain, new = job(session, olds, case), job(session, news, case)
     takers = [Taker(session, session.taker(plain, once, protocol)), Taker(session, session.taker(new, once, protocol))]
     bracket = todo.launches * (takers[1]() if estimate > LONG else warm_up(session, *takers))
-    planted = planted_in(turn, estimate)
+    planted = planted_in(turn, bracket / todo.launches)
     slow = replace(new, head=head(session.tools, session.delay, planted * bracket))
     takers.append(Taker(session, session.taker(slow, once, protocol)))
     stages.end("warm")

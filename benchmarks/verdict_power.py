@@ -143,8 +143,8 @@ def _class(stored: Campaigns, one: Round, case: str) -> str:
 
 
 def nights(starts: Starts) -> None:
-    """Runs as a night makes them: a round is screened against other starts, its suspects are retested in other rounds
-    of the same start (slowed ones in all rounds of the turn). Every kernel counts as one whose code has changed."""
+    """Runs as a night makes them: a round is screened against other starts, its suspects are retested in the rounds of
+    the same start after it and before it. Every kernel counts as one whose code has changed."""
     if len({rounds[0].machine for rounds in starts.values()}) < 2:
         print("A night needs rounds of two starts.")
         return
@@ -158,15 +158,21 @@ def nights(starts: Starts) -> None:
                 if case not in stored.runs:
                     continue
                 verdict, seconds = stored.verdict(one, case, planted, moved), one.cases[case]["seconds"]
-                if worth(verdict, seconds, SUSPECTS, old=True):
-                    chain = [r for r in rounds if (r.turn == one.turn if planted else r is not one)]
-                    decision = retest(chain, case, planted, known, alarm(len(stored.runs)))
+                suspect = worth(verdict, seconds, SUSPECTS, old=True)
+                if suspect:
+                    decision = retest(after(rounds, one), case, planted, known, alarm(len(stored.runs)))
                     verdict = settle(verdict, decision, "the old kernel") if decision else verdict
                 found[name_of(one, case), planted].append(verdict.kind)
                 if not planted:
-                    suspects.add(worth(verdict, seconds, SUSPECTS, old=True))
+                    suspects.add(suspect)
     print(f"Nights, screen and retest of suspects, {runs} runs; suspects {suspects}:")
     rows(found, Kind.REGRESSION, Kind.IMPROVEMENT, Kind.UNRESOLVED)
+
+
+def after(rounds: Sequence[Round], one: Round) -> list[Round]:
+    """The others in turn from the one after it on, and itself last: four rounds are as many as a retest needs."""
+    place = rounds.index(one)
+    return [*rounds[place + 1 :], *rounds[:place], one]
 
 
 def peers(starts: Starts) -> None:
