@@ -124,7 +124,7 @@ def _resident(state: State, record: DeviceRecord) -> dict[str, int]:
 def _timed_lines(state: State, verbose: bool, reporter: pytest.TerminalReporter) -> list[Line]:
     counters = state.counters.lines  # taken before the record is, which keeps them
     run = state.keeper.record()
-    lines = [terminal.totals(run)]
+    lines = terminal.totals(run)
     if run.environment is not None:
         lines += [
             styled.line(text) for text in describe.lines(run.environment, state.judge.record, state.judge.ceilings)

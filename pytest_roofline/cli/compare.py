@@ -70,7 +70,7 @@ def code(found: Compared, *, strict: bool) -> int:
 
 def _text(found: Compared, verbose: bool) -> list[Line]:
     plain = console.is_ascii()
-    lines = [terminal.totals(found.run), *map(line, _facts(found))]
+    lines = [*terminal.totals(found.run), *map(line, _facts(found))]
     lines += terminal.section(found.run, verbose=verbose, width=console.width(), plain=plain)
     return [*lines, line(), *terminal.footnotes(found.run)]
 

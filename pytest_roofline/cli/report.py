@@ -86,7 +86,7 @@ def _markdown(run: RunRecord, limit: int, title: str) -> str:
 
 
 def _text(run: RunRecord, verbose: bool) -> list[Line]:
-    lines = [terminal.totals(run), line(_origin(run))]
+    lines = [*terminal.totals(run), line(_origin(run))]
     lines += terminal.section(run, verbose=verbose, width=console.width(), plain=console.is_ascii())
     return [*lines, line(), *terminal.footnotes(run)]
 

@@ -19,7 +19,7 @@ _NEAR = 4  # cases named in a message
 
 @dataclass(frozen=True)
 class RunLine:
-    """One run in a list. ``failing`` counts verdicts that fail a run."""
+    """One run in a list. ``failing`` counts verdicts that fail a run, and failed checks."""
 
     run: str
     started: str
@@ -57,7 +57,7 @@ def runs(store: Store, device: str | None = None, branch: str | None = None, lim
     sql = f"""
         SELECT run, strftime(any_value(started), '%Y-%m-%dT%H:%M:%SZ'), any_value("commit"), any_value(branch),
                any_value(dirty), any_value(device), any_value(kind), any_value(source), count(*),
-               count(*) FILTER (verdict IN ({failing}))
+               count(*) FILTER (verdict IN ({failing}) OR outcome NOT IN ('ok', 'invalid'))
         FROM history
         WHERE (device = $1 OR $1 IS NULL) AND (branch = $2 OR $2 IS NULL)
         GROUP BY run ORDER BY any_value(started) DESC, run DESC LIMIT {int(limit)}"""

@@ -101,8 +101,7 @@ def _sentence(case: CaseRecord) -> str:
     """What its row does not say; of an unresolved case that has the change and its interval."""
     if word(case) == "unresolved":
         return ""
-    said = case.detail.partition("\n")[0] if case.verdict is None else case.verdict.sentence
-    return f"- {_code(case.id)}: {escape(said)}\n"
+    return f"- {_code(case.id)}: {escape(case.said)}\n"
 
 
 def _by_operation(run: RunRecord) -> dict[str, list[CaseRecord]]:

@@ -12,6 +12,7 @@ _WARNING = frozenset(kind.value for kind in WARNING)
 _WORDS = {"information": "peer", "stale_ceiling": "stale"}
 
 FAILED, WARNED, FINE = "failed", "warned", "fine"
+ORDER = (FAILED, WARNED, FINE)
 
 
 def severity(case: CaseRecord) -> str:
@@ -49,4 +50,4 @@ def _key(case: CaseRecord) -> tuple[int, int, float, str]:
     fraction, kernel = distance(case), case.kernel
     rank = 2 if kernel.peer else 0 if kernel.best else 1
     # Without a fraction a case says nothing about its distance, so it does not push itself forward.
-    return (FAILED, WARNED, FINE).index(severity(case)), rank, 1.0 if fraction is None else fraction, case.id
+    return ORDER.index(severity(case)), rank, 1.0 if fraction is None else fraction, case.id

@@ -6,12 +6,13 @@ the problem names the units of its columns.
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_roofline.reports import counts_rows, units
-from pytest_roofline.reports.ranking import FAILED, FINE, distance, severity, word, worst_first
+from pytest_roofline.reports.ranking import FAILED, FINE, ORDER, distance, severity, word, worst_first
 from pytest_roofline.reports.styled import (
     BAD,
     DOUBTFUL,
@@ -24,6 +25,7 @@ from pytest_roofline.reports.styled import (
     cut,
     line,
     of_severity,
+    text,
 )
 from pytest_roofline.reports.units import Unit
 from pytest_roofline.runs.record import COUNTED, CaseRecord, RunRecord
@@ -47,14 +49,17 @@ class _Columns:
     plain: bool
 
 
-def totals(run: RunRecord) -> Line:
-    """One line that counts the verdicts."""
-    counted = Counter((word(case), of_severity(severity(case), word(case))) for case in run.cases)
-    parts: list[str | Segment] = [f"{len(run.cases)} cases {run.kind}: "]
-    for place, ((name, style), number) in enumerate(counted.most_common()):
-        parts += [", "] if place else []
-        parts.append(Segment(f"{number} {name}", style))
-    return line(*parts)
+def totals(run: RunRecord) -> list[Line]:
+    """How many cases have which verdict, the worst first."""
+    counted = Counter((severity(case), word(case)) for case in run.cases)
+    ranked = sorted(counted.items(), key=lambda one: (ORDER.index(one[0][0]), -one[1], one[0][1]))
+    lines: list[list[Segment]] = [[Segment(f"{len(run.cases)} cases {run.kind}: ")]]
+    for place, ((how_bad, name), number) in enumerate(ranked, 1):
+        end = "" if place == len(ranked) else ", "
+        if len(text(line(*lines[-1]))) + len(f" {number} {name}{end}") > WIDTH:
+            lines.append([Segment("  ")])
+        lines[-1] += [Segment(f"{number} {name}", of_severity(how_bad, name)), Segment(end)]
+    return [line(*parts) for parts in lines]
 
 
 def section(run: RunRecord, *, verbose: bool = False, width: int = WIDTH, plain: bool = False) -> list[Line]:
@@ -75,11 +80,11 @@ def section(run: RunRecord, *, verbose: bool = False, width: int = WIDTH, plain:
 def footnotes(run: RunRecord) -> list[Line]:
     """What columns and marks mean, as far as they occur."""
     timed = [case for case in run.cases if case.times is not None]
-    lines = ["of bound: share of the datasheet roof; peer: time of the fastest library routine / time"] if timed else []
+    lines = ["of bound: share of the datasheet roof; peer: the fastest library's time / time"] if timed else []
     if any(case.verdict is not None and case.verdict.ratio is not None for case in run.cases):
-        lines.append("after the verdict: time against the baseline, with half its interval; above 0 is slower")
+        lines.append("after the verdict: against the baseline, with half its interval; + is slower")
     if any(case.times is not None and case.times.source == "cupti" for case in run.cases):
-        lines.append("*: kernel duration from CUPTI: below 20 us a bracket contains gaps; verdicts use brackets")
+        lines.append("*: kernel time by CUPTI (brackets below 20 us have gaps; verdicts use brackets)")
     if any(map(_provisional, run.cases)):
         lines.append(f"~: provisional, the baseline has fewer than {FIRM} campaigns")
     if any(case.regime == "overhead" for case in timed):
@@ -107,7 +112,7 @@ def _operation(
         told = Counter(map(word, cases[len(shown) :])).most_common()
         more = ", ".join(f"{number} {name}" for name, number in told)
         lines.append(line(Segment(f"  and {more} (-v lists them)", FAINT)))
-    return [*lines, *(_sentence(case) for case in shown if verbose or _needs_words(case))]
+    return [*lines, *(told for case in shown if verbose or _needs_words(case) for told in _sentence(case, width))]
 
 
 def _needs_words(case: CaseRecord) -> bool:
@@ -165,8 +170,12 @@ def _provisional(case: CaseRecord) -> bool:
     return case.verdict is not None and 0 < case.verdict.campaigns < FIRM and not case.kernel.peer
 
 
-def _sentence(case: CaseRecord) -> Line:
-    """What a verdict says, or how the check failed; on one line of its own, however long."""
-    said = case.detail.partition("\n")[0] if case.verdict is None else case.verdict.sentence
+def _sentence(case: CaseRecord, width: int) -> list[Line]:
+    """What a verdict says, or how the check failed; below the id where one line is too short for both."""
     style = of_severity(severity(case), word(case))
-    return line("  ", Segment(word(case), style), f": {case.id}: {said}" if said else f": {case.id}")
+    head: list[str | Segment] = ["  ", Segment(word(case), style), f": {case.id}"]
+    if not case.said:
+        return [line(*head)]
+    if len(f"  {word(case)}: {case.id}: {case.said}") <= width:
+        return [line(*head, f": {case.said}")]
+    return [line(*head, ":"), *(line("    ", part) for part in textwrap.wrap(case.said, width - 4))]

@@ -21,7 +21,7 @@ _NAMES = {"device": "device memory", "l2": "L2", "shared": "shared memory", "reg
 def sentence(case: CaseRecord, findings: Sequence[Finding]) -> str:
     """Why a case takes as long as it does, as far as this run knows."""
     if case.outcome not in ("ok", "invalid"):
-        return f"{case.outcome}: {case.detail.partition(chr(10))[0]}"
+        return f"{case.outcome}: {case.said}"
     if case.seconds is None:
         return _counted(findings)
     if case.regime == "overhead":

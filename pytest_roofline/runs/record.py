@@ -234,6 +234,14 @@ class CaseRecord:
         return operation, dtype, shape
 
     @property
+    def said(self) -> str:
+        """One line: what its verdict says, or how its check failed (of a traceback the exception)."""
+        if self.outcome in ("ok", "invalid") and self.verdict is not None:
+            return self.verdict.sentence
+        lines = self.detail.strip().splitlines() or [""]
+        return lines[-1] if lines[0].startswith("Traceback ") else lines[0]
+
+    @property
     def seconds(self) -> float | None:
         """The time that the roofline uses; ``None`` where nothing was timed."""
         return None if self.times is None else self.times.seconds

@@ -32,7 +32,7 @@ def test_a_regression_ends_with_1(command, before, tmp_path):
     ended = command("compare", before, run_file(tmp_path, "after", SLOW))
     assert ended.code == 1
     assert "compared 5 of 5 cases" in ended.out
-    assert "regression: copy/cuda/v0/f32/8: +30" in ended.out
+    assert "regression: copy/cuda/v0/f32/8:\n    +30" in ended.out
     assert command("compare", before, before).code == 0
 
 

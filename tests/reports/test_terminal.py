@@ -173,10 +173,30 @@ def test_slow_kernels_of_a_fast_problem_keep_digits():
 
 
 def test_totals_count_every_verdict():
-    """The most frequent first."""
+    """The worst first, then the most frequent."""
     run = run_of(
         made_case("copy/cuda/a/f32/8", 1e-5),
         made_case("copy/cuda/b/f32/8", 1e-5),
         made_case("copy/cuda/c/f32/8", 1e-5, "new"),
     )
-    assert texts([terminal.totals(run)]) == ["3 cases timed: 2 same, 1 new"]
+    assert texts(terminal.totals(run)) == ["3 cases timed: 2 same, 1 new"]
+
+
+def test_totals_keep_to_80_columns_and_tell_failures_first():
+    """A line of a log shows how many failed before it ends, however many kinds there are."""
+    kinds = ("regression", "unresolved", "new", "same", "improvement", "environment", "information", "stale_ceiling")
+    cases = [made_case(f"copy/cuda/a/f32/{n}", 1e-5, kinds[n % len(kinds)]) for n in range(1000)]
+    first, *rest = lines = texts(terminal.totals(run_of(*cases)))
+    assert first.startswith("1000 cases timed: 125 regression, ")
+    assert rest
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_long_sentence_stands_below_its_id():
+    """At 80 columns both stay readable; of a traceback the exception is told."""
+    long = "x" * 60
+    detail = "Traceback (most recent call last):\n  File 'a.py'\nValueError: what happened is long to tell and goes on"
+    case = replace(made_case(f"copy/cuda/{long}/f32/8", 1e-5), times=None, verdict=None, outcome="error", detail=detail)
+    lines = texts(terminal.section(run_of(case)))
+    place = lines.index(f"  error: copy/cuda/{long}/f32/8:")
+    assert lines[place + 1] == "    ValueError: what happened is long to tell and goes on"

@@ -14,7 +14,8 @@ const WORDS = [
   "kernel_name",
   "why",
 ];
-const FAILING = new Set(["regression", "impossible", "below_floor", "orphan", "invalid", "missing", "wrong"]);
+const FAILED_CHECKS = ["wrong", "fault", "error", "crashed", "hung"];
+const FAILING = new Set(["regression", "impossible", "below_floor", "orphan", "invalid", "missing", ...FAILED_CHECKS]);
 const WARNING = new Set(["unresolved", "new", "environment", "stale_ceiling"]);
 
 class Case {

@@ -71,6 +71,7 @@ function glance(c) {
       null,
       h("p", { class: "because" }, h("strong", null, "Why: "), c.why),
       h("p", { class: "verdictline" }, badge(c), " ", c.sentence || c.reason),
+      c.detail.includes("\n") && h("details", null, h("summary", null, "All that the check said"), h("pre", null, c.detail)),
       better &&
         h(
           "p",
@@ -85,7 +86,7 @@ function glance(c) {
       [
         "Time",
         asTime(c.seconds),
-        c.quantiles.length ? `5 to 95 %: ${asTime(c.quantiles[0])} to ${asTime(c.quantiles[4])}` : null,
+        spread(c),
       ],
       ["Rate", asRate(c)],
       ["Limited by", c.bound ? limitName(c.bound[1]) : DASH],
@@ -93,6 +94,13 @@ function glance(c) {
       ["Host cost of a call", asTime(c.host)],
     ]),
   );
+}
+
+// The kernel's own time (CUPTI) leaves out what brackets of short launches contain, so it may lie below their spread.
+function spread(c) {
+  if (!c.quantiles.length) return null;
+  const brackets = `5 to 95 % of brackets: ${asTime(c.quantiles[0])} to ${asTime(c.quantiles[4])}`;
+  return c.source === "cupti" ? `the kernel's own, by CUPTI; ${brackets}` : brackets;
 }
 
 function whereItLies(c) {

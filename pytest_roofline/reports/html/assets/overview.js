@@ -121,9 +121,6 @@ function worstCard() {
   );
 }
 
-// Of a traceback the line that says what happened; the kernel's page has the whole.
-const inShort = (text) => (text?.startsWith("Traceback") ? text.trim().split("\n").at(-1) : text);
-
 // Which kernels regressed, in one sentence: what a reader asks second.
 function regressed() {
   const compared = cases.filter((c) => c.change.length && !c.peer);
@@ -168,7 +165,7 @@ function attentionCard() {
       "ul",
       { class: "verdicts" },
       shown.map((c) =>
-        h("li", null, badge(c), " ", caseLink(c), h("div", { class: "muted small" }, inShort(c.sentence))),
+        h("li", null, badge(c), " ", caseLink(c), h("div", { class: "muted small" }, c.sentence)),
       ),
     ),
     list.length > shown.length &&

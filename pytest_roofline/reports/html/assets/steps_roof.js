@@ -158,7 +158,12 @@ function regime(c) {
         ),
       c.regime === "overhead" &&
         h("p", { class: "reading" }, "The work is shorter than an empty launch: batch or fuse it."),
-      !bound && missing("The device record has no rate for this work, so there is no bound."),
+      !bound &&
+        missing(
+          c.outcome === "ok"
+            ? "The device record has no rate for this work, so there is no bound."
+            : "Its check failed, so nothing of it was timed or held against a bound.",
+        ),
     ],
   };
 }
