@@ -31,38 +31,44 @@ def launch_scalar(source: Source, name: str, *tensors: torch.Tensor) -> None:
 
 
 def launch_packs(
-    source: Source, name: str, *tensors: torch.Tensor, unroll: int | None = None, most: int | None = None
+    source: Source,
+    name: str,
+    *tensors: torch.Tensor,
+    unroll: int | None = None,
+    most: int | None = None,
+    extra: tuple[int, ...] = (),
 ) -> None:
-    """Launch ``name<T, Index>(tensors..., n, head, packs)``, or ``name<T, Index, unroll>``, in at most ``most`` blocks.
+    """Launch ``name<T, Index>(tensors..., n, head, packs, extra...)``, or ``name<T, Index, unroll>``, in at most
+    ``most`` blocks.
 
     A thread has one item, or ``unroll``: the packs, and the elements before and after them.
     """
-    first, shifts = tensors[0], {t.data_ptr() % PACK for t in tensors}
-    shift = shifts.pop() if len(shifts) == 1 else None
-    element, n = (c_type(first), first.element_size()), first.numel()
-    function, blocks, head, packs = _plan(source, name, element, n, shift, unroll, most)
-    function((blocks,), (BLOCK,), (*tensors, n, head, packs))
+    first = tensors[0]
+    n, shift = first.numel(), first.data_ptr() % PACK
+    common: int | None = shift
+    for tensor in tensors:
+        if tensor.data_ptr() % PACK != shift:
+            common = None
+    function, grid, head, packs = _plan(source, name, first.dtype, n, common, unroll, most)
+    function(grid, _THREADS, (*tensors, n, head, packs, *extra))
+
+
+_THREADS = (BLOCK,)
 
 
 @functools.lru_cache(maxsize=4096)
 def _plan(
-    source: Source,
-    name: str,
-    element: tuple[str, int],
-    n: int,
-    shift: int | None,
-    unroll: int | None,
-    most: int | None,
-) -> tuple[Function, int, int, int]:
-    """The kernel's instance, blocks, elements before the first boundary (all of them where ``shift`` says that the
+    source: Source, name: str, dtype: torch.dtype, n: int, shift: int | None, unroll: int | None, most: int | None
+) -> tuple[Function, tuple[int], int, int]:
+    """The kernel's instance, its grid, elements before the first boundary (all of them where ``shift`` says that the
     vectors have none in common), and packs from there on. Remembered, because it costs the host more than a launch.
     """
-    c_name, itemsize = element
-    width = PACK // itemsize
-    head = n if shift is None else min(n, -shift % PACK // itemsize)
+    width = PACK // dtype.itemsize
+    head = n if shift is None else min(n, -shift % PACK // dtype.itemsize)
     packs = (n - head) // width
     items = n - packs * (width - 1)
     blocks = ceil_div(items, BLOCK * (unroll or 1))
     index = "unsigned int" if n < NARROW else "unsigned long long"
+    c_name = c_type(torch.empty(0, dtype=dtype))
     instance = f"{c_name}, {index}, {unroll}" if unroll else f"{c_name}, {index}"
-    return source.function(f"{name}<{instance}>"), blocks if most is None else min(blocks, most), head, packs
+    return source.function(f"{name}<{instance}>"), (blocks if most is None else min(blocks, most),), head, packs

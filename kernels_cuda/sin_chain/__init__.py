@@ -4,9 +4,9 @@ from pathlib import Path
 
 import torch
 
-from pytest_roofline.launch import Source, ceil_div
+from pytest_roofline.launch import Source
 
-from .._packs import BLOCK, require_vectors
+from .._packs import launch_packs, require_vectors
 
 _HERE = Path(__file__).parent
 PRECISE = Source(_HERE / "precise.cu")
@@ -16,12 +16,10 @@ FAST = Source(_HERE / "fast.cu")
 def precise(x: torch.Tensor, y: torch.Tensor, *, steps: int) -> None:
     """``steps`` library functions per element. Raises ``ValueError`` unless both are dense vectors of one length."""
     require_vectors("sin_chain", x, y)
-    n = y.numel()
-    PRECISE.function("sin_chain_precise")((ceil_div(n, BLOCK),), (BLOCK,), (x, y, n, steps))
+    launch_packs(PRECISE, "sin_chain_precise", x, y, extra=(steps,))
 
 
 def fast(x: torch.Tensor, y: torch.Tensor, *, steps: int) -> None:
     """``steps`` intrinsics per element. Raises ``ValueError`` as ``precise`` does."""
     require_vectors("sin_chain", x, y)
-    n = y.numel()
-    FAST.function("sin_chain_fast")((ceil_div(n, BLOCK),), (BLOCK,), (x, y, n, steps))
+    launch_packs(FAST, "sin_chain_fast", x, y, extra=(steps,))

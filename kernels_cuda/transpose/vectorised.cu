@@ -24,12 +24,14 @@ __global__ void transpose_vectorised(const T* __restrict__ x, T* __restrict__ y,
     if (rows < TILE || columns < TILE) {
         T* y_tile = y + first_column * y_row + first_row;
         T* element = reinterpret_cast<T*>(tile);
+#pragma unroll 4
         for (int i = threadIdx.x; i < rows * TILE; i += THREADS) {
             if (i % TILE < columns) {
                 element[i % TILE * TILE + i / TILE] = x_tile[i / TILE * x_row + i % TILE];
             }
         }
         __syncthreads();
+#pragma unroll 4
         for (int i = threadIdx.x; i < columns * TILE; i += THREADS) {
             if (i % TILE < rows) {
                 y_tile[i / TILE * y_row + i % TILE] = element[i];
