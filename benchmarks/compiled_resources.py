@@ -42,7 +42,10 @@ Kernels = dict[str, dict[str, Any]]
 def wanted() -> list[list[Named]]:
     """The counted cases of every kernel of ours and each of its dtypes."""
     groups: dict[tuple[str, str, str, str], list[Named]] = collections.defaultdict(list)
-    for entry in discover(ROOT, ["suite/operations"]).loaded:
+    catalogue = discover(ROOT, ["suite/operations"])
+    if catalogue.broken:
+        sys.exit("\n".join(f"{failed.path}: {failed.error}" for failed in catalogue.broken))
+    for entry in catalogue.loaded:
         for case in entry.operation.cases("counted"):
             kernel = case.kernel
             if not kernel.peer:
@@ -165,13 +168,19 @@ def report(path: pathlib.Path, processes: int) -> None:
 
 
 def compiled_here(arch: str) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Each kernel of the counted cases as it is compiled for ``arch``: its name, its figures, its compiler."""
+    """Each kernel of the counted cases as it is compiled for ``arch``: its name, its figures, its compiler.
+
+    Prints which case could not be compiled, and why.
+    """
     compiler = Compiler(arch, [str(ROOT)])
     cases = list(itertools.chain.from_iterable(wanted()))
     for case, module in cases:
         compiler.ask(case, module)
     for case, _ in cases:
-        for key, kernel in _named(case, compiler.answer(case).get("kernels", {})):
+        answer = compiler.answer(case)
+        if not answer.get("missing", True):
+            print(f"{case}: {answer['error'].splitlines()[-1]}")
+        for key, kernel in _named(case, answer.get("kernels", {})):
             figures = (kernel["registers"], kernel["stack"], kernel["shared"] + kernel["dynamic"])
             yield key, dict(zip(FIGURES, figures, strict=True)) | {"code": kernel["code"]}, kernel["compiler"]
     compiler.close()

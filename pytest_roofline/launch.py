@@ -67,10 +67,14 @@ class Source:
         self.arch = arch
         self._functions: dict[str, Function] = {}
 
-    def function(self, name: str) -> Function:
-        """The kernel called ``name``, or the instance ``name<float, 32>`` of a template. Compiles nothing yet."""
+    def function(self, name: str, *, chained: bool = False) -> Function:
+        """The kernel called ``name``, or the instance ``name<float, 32>`` of a template. Compiles nothing yet.
+
+        A ``chained`` one may start on a GPU of sm_90 and up while the kernel before it in the stream still runs, from
+        that one's ``griddepcontrol.launch_dependents`` on, and must wait for its results by ``griddepcontrol.wait``.
+        """
         if name not in self._functions:
-            self._functions[name] = Function(self, name)
+            self._functions[name] = Function(self, name, chained=chained)
         return self._functions[name]
 
     @functools.cached_property
@@ -92,9 +96,10 @@ class Source:
 class Function:
     """One kernel of a :class:`Source`; calling it launches it."""
 
-    def __init__(self, source: Source, name: str) -> None:
+    def __init__(self, source: Source, name: str, *, chained: bool = False) -> None:
         self.source = source
         self.name = name
+        self.chained = chained
         self.loaded: dict[int, LoadedKernel] = {}  # by device index
         self._recent: LoadedKernel | None = None  # of the device that was launched on last
 
@@ -153,7 +158,8 @@ class Function:
         A GPU addresses page-locked host memory as well, so such tensors are on no device of their own.
         """
         if not self._pointers:
-            return torch.cuda.current_device() if torch.cuda.is_available() else None
+            here = torch.cuda.is_available() and _recorder.get() is None
+            return torch.cuda.current_device() if here else None
         try:
             indices = [args[i].get_device() for i in self._pointers]
         except AttributeError:
@@ -204,7 +210,7 @@ class Function:
             headers = source.fingerprint
             compiled = compile_kernel(source.path, source.text, self.name, source.options, arch, headers)
             raw = cupy.RawModule(path=str(compiled.path)).get_function(compiled.symbol)
-            self.loaded[index] = LoadedKernel(raw, self.parameters, index, compiled.path)
+            self.loaded[index] = LoadedKernel(raw, self.parameters, index, compiled.path, chained=self.chained)
         return self.loaded[index]
 
 

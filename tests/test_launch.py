@@ -86,6 +86,15 @@ def test_a_kernel_without_tensors_runs_on_this_machine(source, monkeypatch):
     assert len(source.cpu_module.launches) == 1
 
 
+def test_a_kernel_without_tensors_is_recorded_where_a_gpu_is(source, monkeypatch):
+    """What is recorded runs nowhere, whatever devices there are."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    nothing, told = source.function("nothing"), []
+    with launch.recording(lambda *launched: told.append(launched)):
+        nothing((1,), (1,), ())
+    assert told == [(nothing, (1, 1, 1), (1, 1, 1), 0)]
+
+
 def test_the_element_type_of_tensors_is_checked(source, vectors):
     """A tensor of another type is refused by the parameter's name and both types."""
     x, _ = vectors
