@@ -1,6 +1,7 @@
 // The roofline: log-log, operations per byte against operations per second, one plot for each memory level.
 const PLOT = { width: 1200, height: 580, left: 74, right: 232, top: 18, bottom: 52 };
 const LINE = 15; // between two labels
+const LETTER = 6.9; // width of a letter of a label, on average
 const decade = (value) => Math.log10(value);
 
 function roofsOf(level, cases) {
@@ -16,12 +17,19 @@ function roofWords([, name, rate, provenance]) {
   return `${asBandwidth(rate)} ${use}${provenance}`;
 }
 
+// "fp32 66.9 TFLOP/s": the name and rate of a compute roof.
+function peakWords([, name, rate]) {
+  return `${name.replaceAll("_", " ")} ${asOperations(rate, pipelineUnit(name))}`;
+}
+
 function rooflinePlot(list, { level = "device", focus = null, ...shape } = {}) {
   const drawn = list.filter((c) => c.seconds !== null && c.work > 0 && c.bytes(level) > 0);
   const { memory, compute } = roofsOf(level, drawn);
   if (!drawn.length)
     return h("p", { class: "muted" }, `No case here has arithmetic and moves bytes through ${LEVELS[level] || level}.`);
   const size = { ...PLOT, ...shape };
+  const longest = Math.max(0, ...compute.map((roof) => `${peakWords(roof)} ${roof[3]}`.length));
+  size.right = Math.max(size.right, 18 + longest * LETTER);
   const rates = drawn.map((c) => c.operations_rate),
     peaks = compute.map((r) => r[2]);
   const ridges = memory.flatMap((m) => peaks.map((p) => p / m[2]));
@@ -124,11 +132,12 @@ function roofLines(svg, size, X, Y, memory, compute, [x0, x1], y0) {
     );
   }
   const labels = compute
-    .map(([, name, rate, provenance]) => {
+    .map((roof) => {
+      const [, , rate, provenance] = roof;
       line(provenance, X(strongest ? Math.max(10 ** x0, rate / strongest) : 10 ** x0), Y(rate), X(10 ** x1), Y(rate));
       return {
         y: Y(rate),
-        words: `${name.replaceAll("_", " ")} ${asOperations(rate, pipelineUnit(name))}`,
+        words: peakWords(roof),
         provenance,
       };
     })
