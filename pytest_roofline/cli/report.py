@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -19,12 +20,18 @@ Run = Annotated[Path, typer.Argument(help="run file (--roofline-save), or the jo
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="write it to this file")]
 
 
+Kind = TypeVar("Kind")
+
+
 class Format(str, enum.Enum):
     """What a report is written in."""
 
     HTML = "html"
     MARKDOWN = "markdown"
     TEXT = "text"
+
+
+_FORMATS = {".html": Format.HTML, ".htm": Format.HTML, ".md": Format.MARKDOWN, ".txt": Format.TEXT, ".log": Format.TEXT}
 
 
 class Table(str, enum.Enum):
@@ -44,7 +51,8 @@ def report(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="text: list every case")] = False,
 ) -> None:
     """Report a run as an HTML page, Markdown or text."""
-    found, form = read(run), form or _by_ending(output)
+    form = form or _of_ending(output, _FORMATS, Format.TEXT)
+    found = read(run)
     if history is not None and form is not Format.HTML:
         raise HistoryError("--history is shown in an HTML report only: -o FILE.html")
     if form is Format.MARKDOWN:
@@ -67,15 +75,19 @@ def export_table(
     A row per case; times are in seconds.
     """
     found = read(run)
-    if form is None:
-        form = Table.JSON if output is not None and output.suffix == ".json" else Table.CSV
+    form = form or _of_ending(output, {".json": Table.JSON, ".csv": Table.CSV}, Table.CSV)
     console.deliver(export.as_json(found) if form is Table.JSON else export.as_csv(found), output)
 
 
-def _by_ending(output: Path | None) -> Format:
-    if output is None:
-        return Format.TEXT
-    return {".html": Format.HTML, ".htm": Format.HTML, ".md": Format.MARKDOWN}.get(output.suffix.lower(), Format.TEXT)
+def _of_ending(output: Path | None, endings: Mapping[str, Kind], otherwise: Kind) -> Kind:
+    """The format that the name of the output asks for; an ending that none has is refused, not filled with another."""
+    ending = "" if output is None else output.suffix.lower()
+    if ending not in endings and ending != "":
+        raise typer.BadParameter(
+            f"no format has the ending {ending}: choose {', '.join(endings)}, or name one with --format",
+            param_hint="--output",
+        )
+    return endings.get(ending, otherwise)
 
 
 def _markdown(run: RunRecord, limit: int, title: str) -> str:

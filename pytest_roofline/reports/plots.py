@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_roofline.cache import write_atomically
 from pytest_roofline.reports import ReportUnavailableError
-from pytest_roofline.reports.series import Series
+from pytest_roofline.reports.series import RunPoint, Series
 from pytest_roofline.runs.record import CaseRecord, RunRecord
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def history(series: Series, case: str) -> Figure:
                 label = series.runs[begin].commit[:10] or series.runs[begin].started[:10]
                 axes.annotate(label, (begin - 0.3, 1), xycoords=("data", "axes fraction"), va="top", fontsize=8)
         places = sorted({0, (len(values) - 1) // 2, len(values) - 1})
-        axes.set_xticks(places, [series.runs[place].started[:10] for place in places])
+        axes.set_xticks(places, [_when(series.runs[place]) for place in places])
         axes.set(ylabel=f"time, {unit}", title=case)
     return figure
 
@@ -168,7 +168,7 @@ def _roofs(axes: Axes, run: RunRecord, level: str, cases: Sequence[CaseRecord], 
     for name, rate in memory.items():
         style = "-" if name == "datasheet" else "--" if name.startswith("copy") else ":"
         end = min(high, top / rate)
-        label = f"{rate / 1e12:.3g} TB/s {name}"
+        label = f"{_tera(rate)} TB/s {name}"
         axes.plot([low, end], [low * rate, end * rate], color=_INK, linestyle=style, linewidth=1.4, label=label)
     for rate, names in _together(peaks):
         derived = all(run.device.sources.get(name, "").startswith("derived") for name in names)
@@ -176,7 +176,7 @@ def _roofs(axes: Axes, run: RunRecord, level: str, cases: Sequence[CaseRecord], 
         axes.plot([rate / bandwidth, high], [rate, rate], color=_INK, linestyle=style, linewidth=1.4)
         floating = not any(word in name for name in names for word in ("int", "special"))
         axes.annotate(
-            f"{', '.join(names)} {rate / 1e12:.3g} T{'FLOP' if floating else 'op'}/s{' derived' if derived else ''}",
+            f"{', '.join(names)} {_tera(rate)} T{'FLOP' if floating else 'op'}/s{' derived' if derived else ''}",
             (high, rate),
             xytext=(4, 0),
             textcoords="offset points",
@@ -242,6 +242,17 @@ def _legend(axes: Axes) -> None:
     for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
         entries.setdefault(label, handle)
     axes.legend(entries.values(), entries.keys(), loc="lower right", frameon=False)
+
+
+def _when(run: RunPoint) -> str:
+    """Minute and commit: runs of one day have the same date."""
+    return f"{run.started[:16].replace('T', ' ')}\n{run.commit[:10]}".rstrip()
+
+
+def _tera(rate: float) -> str:
+    """Three digits, or all before the point; 494.5 is 495, as in the HTML report."""
+    rate /= 1e12
+    return f"{math.floor(rate + 0.5)}" if rate >= 100 else f"{rate:.3g}"
 
 
 def _unit(seconds: float) -> tuple[float, str]:

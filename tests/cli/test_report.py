@@ -47,6 +47,18 @@ def test_the_ending_of_the_file_decides(command, run, tmp_path, ending, begins):
     assert output.read_text().startswith("## ")
 
 
+@pytest.mark.parametrize(("name", "offered"), [("report", ".html, .htm, .md, .txt"), ("export", ".json, .csv")])
+def test_an_ending_of_no_format_is_refused(command, run, tmp_path, name, offered):
+    """Else a file called out.pdf would hold text; --format writes into it all the same."""
+    output = tmp_path / "out.pdf"
+    ended = command(name, run, "-o", output)
+    assert ended.code == 4
+    assert f"no format has the ending .pdf: choose {offered}" in " ".join(ended.err.split())
+    assert not output.exists()
+    chosen = "text" if name == "report" else "csv"
+    assert command(name, run, "-o", output, f"--format={chosen}").code == 0
+
+
 def test_markdown_keeps_its_limit(command, run):
     """One that nothing fits into is a usage error."""
     assert command("report", run, "--format=markdown", "--limit=900").code == 0

@@ -71,7 +71,8 @@ function glance(c) {
       null,
       h("p", { class: "because" }, h("strong", null, "Why: "), c.why),
       h("p", { class: "verdictline" }, badge(c), " ", c.sentence || c.reason),
-      c.detail.includes("\n") && h("details", null, h("summary", null, "All that the check said"), h("pre", null, c.detail)),
+      c.detail.includes("\n") &&
+        h("details", null, h("summary", null, "All that the check said"), h("pre", null, c.detail)),
       better &&
         h(
           "p",
@@ -83,11 +84,7 @@ function glance(c) {
       c.throttled && h("p", { class: "muted" }, `While it was timed the GPU reported: ${c.throttled}.`),
     ),
     pairs([
-      [
-        "Time",
-        asTime(c.seconds),
-        spread(c),
-      ],
+      ["Time", asTime(c.seconds), spread(c)],
       ["Rate", asRate(c)],
       ["Limited by", c.bound ? limitName(c.bound[1]) : DASH],
       ["Against the library", known(c.peer_ratio) ? digits(c.peer_ratio) + "×" : DASH],

@@ -164,9 +164,7 @@ function attentionCard() {
     h(
       "ul",
       { class: "verdicts" },
-      shown.map((c) =>
-        h("li", null, badge(c), " ", caseLink(c), h("div", { class: "muted small" }, c.sentence)),
-      ),
+      shown.map((c) => h("li", null, badge(c), " ", caseLink(c), h("div", { class: "muted small" }, c.sentence))),
     ),
     list.length > shown.length &&
       h("p", { class: "muted" }, `and ${list.length - shown.length} more: filter the table below by verdict.`),
