@@ -27,12 +27,14 @@ _OLD_MISSING = frozenset({Reason.NO_OLD_KERNEL.value, Reason.OLD_FAILS.value})
 
 @dataclass
 class Retest:
-    """Retests of one session. ``told`` are lines for the report, ``failures`` what only the whole run shows."""
+    """Retests of one session. ``told`` are lines for the report, ``failures`` what only the whole run shows; ``without``
+    says why a case has no old kernel."""
 
     state: State
     tell: Tell
     told: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    without: dict[str, str] = field(default_factory=dict)
     chance: float = alarm(400)
 
     def run(self) -> None:
@@ -102,6 +104,7 @@ class Retest:
             self._accept(rows, name, verdict)
             if verdict.suspect:
                 left.append(name)
+                self.without[name] = f"{old.name}: {one.problem.detail}" if one.problem else ""
         self._blame(found, panel, old.name)
         return left
 
@@ -133,6 +136,8 @@ class Retest:
                     means[evidence.case].append(summarise(evidence.timing.samples).log_mean)
         for name in doubtful:
             verdict = state.judge.again(rows[name].case, state.evidence[name], means[name], self.chance)
+            if name in self.without:
+                verdict = replace(verdict, sentence=f"{verdict.sentence}; {self.without[name]}")
             self._accept(rows, name, verdict)
 
     def _calibrate(self, rows: Mapping[str, Row]) -> None:

@@ -151,19 +151,23 @@ def test_without_an_old_kernel_the_fresh_processes_remain(baseline):
     missing = ("invalid", "no_old_kernel", "the other version has no operation negate")
     found = baseline(56 * US, "--roofline-against=old", pairs=[missing], fresh=[56 * US] * 4)
     assert found.ret == 1
-    found.stdout.fnmatch_lines([f"*{CASE}: regression: *median of 5 processes*"])
+    found.stdout.fnmatch_lines([f"*{CASE}: regression: *median of 5 processes*; old*: {missing[2]}"])
 
 
 def test_an_old_kernel_that_does_not_build_leaves_the_fresh_processes(baseline):
     """The same, with the compiler's words."""
     (baseline.pytester.path / "old" / "operations").mkdir(parents=True)
-    broken = ("invalid", "old_kernel_does_not_run", "the old kernel does not run: CudaCompileError: negate.cu(3): error")
+    broken = (
+        "invalid",
+        "old_kernel_does_not_run",
+        "the old kernel does not run: CudaCompileError: negate.cu(3): error",
+    )
     found = baseline(50 * US, "--roofline-against=old", "--roofline-retest=all", pairs=[broken])
     assert found.ret == 0
     found.stdout.fnmatch_lines(["*1 same*"])
     found = baseline(56 * US, "--roofline-against=old", pairs=[broken], fresh=[56 * US] * 4)
     assert found.ret == 1
-    found.stdout.fnmatch_lines([f"*{CASE}: regression: *median of 5 processes*"])
+    found.stdout.fnmatch_lines([f"*{CASE}: regression: *median of 5 processes*; old*: {broken[2]}"])
 
 
 def test_a_throttled_run_is_invalid_and_stores_nothing(baseline):
