@@ -27,8 +27,8 @@ _OLD_MISSING = frozenset({Reason.NO_OLD_KERNEL.value, Reason.OLD_FAILS.value})
 
 @dataclass
 class Retest:
-    """Retests of one session. ``told`` are lines for the report, ``failures`` what only the whole run shows; ``without``
-    says why a case has no old kernel."""
+    """Retests of one session. ``told`` are lines for the report, ``failures`` what only the whole run shows;
+    ``without`` says why a case has no old kernel."""
 
     state: State
     tell: Tell
