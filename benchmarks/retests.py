@@ -46,8 +46,9 @@ def calibration(rounds: Sequence[Sequence[Round]]) -> Calibration:
 
 
 def complete(rounds: Sequence[Round]) -> list[Round]:
-    """Those over all cases."""
-    return [one for one in rounds if not one.partial]
+    """Those over all cases that were not cut off."""
+    whole = 0.9 * max((len(one.cases) for one in rounds), default=0)
+    return [one for one in rounds if not one.partial and len(one.cases) > whole]
 
 
 def capped(rounds: Sequence[Round], case: str) -> bool:
