@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from pytest_roofline import signature
+from pytest_roofline import chain, signature
 from pytest_roofline.tensor_map import NBYTES, TensorMap
 
 STATIC_SHARED_BYTES = 48 * 1024  # a kernel must ask for more than this, CUDA C++ programming guide
@@ -41,18 +41,25 @@ Extents = tuple[int, int, int]
 class LoadedKernel:
     """One kernel on the current GPU, number ``index``: ``raw`` is CuPy's ``RawKernel`` of it, ``image`` its cubin.
 
-    Launches from several threads take turns. Raises ``TypeError`` for a parameter that nothing can be passed for.
+    A ``chained`` one may start before the kernel in front of it ends. Launches from several threads take turns. Raises
+    ``TypeError`` for a parameter that nothing can be passed for.
     """
 
     def __init__(
-        self, raw: Any, parameters: Sequence[signature.Parameter], index: int, image: Path | None = None
+        self,
+        raw: Any,
+        parameters: Sequence[signature.Parameter],
+        index: int,
+        image: Path | None = None,
+        *,
+        chained: bool = False,
     ) -> None:
         from cupy.cuda import driver
 
         self.index = index
         self.image = image
         self.raw = raw
-        self._call, self._function = driver.launchKernel, raw.kernel.ptr
+        self._call, self._function = chain.launch if chained else driver.launchKernel, raw.kernel.ptr
         codes = [_code(p) for p in parameters]
         # A bool has no dtype: where one is expected, no argument is plain.
         self._dtypes = tuple(

@@ -57,14 +57,12 @@ def stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: tor
         launch_stream(a, b, c, partials, tiling, multiprocessors(a))
 
 
-def wgmma_stream_k(
+def wgmma_fitted(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor
 ) -> None:
-    """``stream_k`` on Hopper's tensor cores, with copies of operands that the copy engine does not take; deterministic.
-
-    Raises ``ValueError`` for shapes that do not multiply.
-    """
-    on_hopper.stream_k(a, b, c, partials=partials, packed=packed)
+    """On Hopper's tensor cores, by tiles that fit the shape, with copies of operands that the copy engine does not
+    take; deterministic. Raises ``ValueError`` for shapes that do not multiply."""
+    on_hopper.fitted(a, b, c, partials=partials, packed=packed)
 
 
 def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor) -> None:
@@ -74,7 +72,7 @@ def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch
         return
     m, n, _ = extents(a, b, c)
     if hopper.available(c.device):
-        wgmma_stream_k(a, b, c, partials=partials, packed=packed)
+        wgmma_fitted(a, b, c, partials=partials, packed=packed)
         return
     # Fewer tiles than multiprocessors: with equal parts all are busy. More: parts would cost a detour through memory
     # for every tile, pieces only for those of the last wave.

@@ -1,44 +1,82 @@
-"""The same on Hopper's tensor cores, by the tiles and roles of the product that fills a device."""
+"""The same on Hopper's tensor cores: operands by the copy engine, tiles fitted to the shape."""
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import torch
 
-from pytest_roofline.launch import Source, ceil_div, misalignment, require
+from pytest_roofline.launch import Source, ceil_div, require
 from pytest_roofline.tensor_map import tensor_map
 
 from .._mma import extents
 from ..matmul_tensor import align
-from ..matmul_tensor.hopper import ARCH, LINE, SHARED_BYTES, TILE_M, TILE_N, WARPGROUP, by_columns
-from .sharing import GROUP, JOIN_WARPS, JOINED, multiprocessors, shared_out
+from ..matmul_tensor.hopper import ARCH, WARPGROUP, by_columns
+from .fitted import LINE, STEP, Plan, Tile, plan
+from .sharing import GROUP, JOIN_WARPS, JOINED, join_share, multiprocessors
 
-STREAM_K = Source(Path(__file__).with_name("wgmma_stream_k.cu"), arch=ARCH)
+FITTED = Path(__file__).with_name("wgmma_fitted.cu")
 
 
-def stream_k(
-    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor
-) -> None:
-    """The same number of steps over k for every SM, tiles of 128 x 256; f16 in, f32 sums, f16 out.
+def fitted(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor) -> None:
+    """By the tile and the parts of k that :mod:`fitted` picks; f16 in, f32 sums, f16 out.
 
-    Raises ``ValueError`` for shapes that do not multiply, and where rows are not dense or a workspace is too small.
+    Operands that the copy engine does not take are copied to ``packed``. Raises ``ValueError`` for shapes that do not
+    multiply, and where a workspace is too small.
     """
     m, n, k = extents(a, b, c)
     if c.numel() == 0 or k == 0:
         c.zero_()
         return
-    require(n == 1 or c.stride(1) == 1, "the rows of c must be dense")
+    along_k = align.lies_along_k(b)
+    launch(a, b, c, partials, packed, plan(m, n, k, along_k, multiprocessors(a), partials.numel()))
+
+
+def launch(
+    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, partials: torch.Tensor, packed: torch.Tensor, how: Plan
+) -> None:
+    """``fitted`` by another plan, of matrices that are not empty.
+
+    Raises ``ValueError`` where a workspace is too small.
+    """
     a, b, _ = align.operands(a, b, packed)
-    tiles, steps = ceil_div(m, TILE_M) * ceil_div(n, TILE_N), ceil_div(k, LINE // a.element_size())
-    share = shared_out(tiles, steps, multiprocessors(a), partials.numel() // (TILE_M * TILE_N))
-    ranges = (GROUP, share.tiles, share.whole, share.pieces)
-    line, columns = LINE // a.element_size(), by_columns(b)
-    maps = tensor_map(a, (TILE_M, line)), tensor_map(b.T, (TILE_N, line)) if columns else tensor_map(b, (line, line))
-    pairs = c.stride(0) % 2 == 0 and misalignment(c, 4) == 0
-    function = STREAM_K.function(f"matmul_ragged_wgmma_stream_k<F16, {str(columns).lower()}>")
-    values = (*maps, c, partials, m, n, k, c.stride(0), pairs, *ranges)
-    function((share.blocks,), (3 * WARPGROUP,), values, SHARED_BYTES)
-    if share.shared:
-        join, values = STREAM_K.function("matmul_ragged_join_wgmma"), (partials, c, m, n, c.stride(0), *ranges, steps)
-        join((share.shared, ceil_div(TILE_M * TILE_N, JOINED)), (JOIN_WARPS * 32,), values)
+    if how.turned:
+        a, b, c = b.T, a.T, c.T
+    m, n, k = extents(a, b, c)
+    tile, along_k = how.tile, by_columns(b)
+    clusters = tile.clusters(m, n)
+    blocks = clusters * tile.cluster
+    require(
+        how.parts == 1 or how.parts * blocks * tile.rows * tile.columns <= partials.numel(),
+        f"{how.parts} parts need more workspace",
+    )
+    source, shared = _source(tile, along_k), f"Shared::{tile.shared}"
+    # Blocks of a cluster each load their half of what they share.
+    a_box = (tile.rows // (2 if tile.shared == "A" else 1), STEP)
+    b_box = (tile.columns // (2 if tile.shared == "B" else 1), STEP) if along_k else (STEP, STEP)
+    maps = tensor_map(a, a_box), tensor_map(b.T if along_k else b, b_box)
+    function = source.function(f"matmul_ragged_wgmma_fitted<F16, {str(along_k).lower()}, {shared}, {tile.resident}>")
+    at_once = multiprocessors(a) * tile.resident // tile.cluster
+    grid = (min(clusters, at_once) * tile.cluster if how.parts == 1 else blocks, how.parts)
+    stages = tile.stages(along_k)
+    shared_bytes = stages * ((tile.rows + tile.b_lines(along_k)) * LINE + 16) + 1024
+    values = (*maps, c, partials, m, n, k, *c.stride(), GROUP, clusters)
+    function(grid, ((tile.warpgroups + 1) * WARPGROUP,), values, shared_bytes)
+    if how.parts > 1:
+        share = join_share(how.parts)
+        join = source.function(f"matmul_ragged_join_fitted<{shared}>", chained=True)
+        bands = ceil_div(tile.rows * tile.columns * share, JOIN_WARPS * JOINED)
+        join((blocks, bands), (JOIN_WARPS * 32,), (partials, c, m, n, *c.stride(), GROUP, how.parts, share))
+
+
+@functools.cache
+def _source(tile: Tile, along_k: bool) -> Source:
+    defined = {
+        "CONSUMERS": tile.warpgroups,
+        "COLUMNS": tile.columns,
+        "STAGES": tile.stages(along_k),
+        "B_LINES": tile.b_lines(along_k),
+    }
+    options = [f"-DWGMMA_{name}={value}" for name, value in defined.items()]
+    return Source(FITTED, [*options, "-DWGMMA_WITHOUT_BUFFERS"], arch=ARCH)

@@ -5,7 +5,7 @@
 #include "hopper.cuh"
 
 #ifndef WGMMA_COLUMNS
-#define WGMMA_COLUMNS 256  // or 64, for products too small to give every SM a wide tile
+#define WGMMA_COLUMNS 256  // or any other multiple of 16, for products that wide tiles fit badly
 #endif
 
 constexpr int WGMMA_M = 64;
@@ -56,41 +56,57 @@ __device__ __forceinline__ void pin(int (&d)[ACCUMULATORS]) {
 
 // ---- The instruction, for each kind of operand: d = a b, or d += a b.
 
-#define NUMBERS_32                                                                                                 \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
-    "%24, %25, %26, %27, %28, %29, %30, %31"
-#define NUMBERS_128                                                                                                  \
-    NUMBERS_32                                                                                                       \
-    ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
-    "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, "   \
-    "%76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, "   \
-    "%98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, " \
-    "%117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+// By columns, of which a thread has half as many accumulators. The other operands stand before them, so that their
+// numbers are the same for all; that they count as written costs nothing, because each is used once.
+#define NUMBERS_16 "%3, %4, %5, %6, %7, %8, %9, %10"
+#define NUMBERS_32 NUMBERS_16 ", %11, %12, %13, %14, %15, %16, %17, %18"
+#define NUMBERS_48 NUMBERS_32 ", %19, %20, %21, %22, %23, %24, %25, %26"
+#define NUMBERS_64 NUMBERS_48 ", %27, %28, %29, %30, %31, %32, %33, %34"
+#define NUMBERS_80 NUMBERS_64 ", %35, %36, %37, %38, %39, %40, %41, %42"
+#define NUMBERS_96 NUMBERS_80 ", %43, %44, %45, %46, %47, %48, %49, %50"
+#define NUMBERS_112 NUMBERS_96 ", %51, %52, %53, %54, %55, %56, %57, %58"
+#define NUMBERS_128 NUMBERS_112 ", %59, %60, %61, %62, %63, %64, %65, %66"
+#define NUMBERS_144 NUMBERS_128 ", %67, %68, %69, %70, %71, %72, %73, %74"
+#define NUMBERS_160 NUMBERS_144 ", %75, %76, %77, %78, %79, %80, %81, %82"
+#define NUMBERS_176 NUMBERS_160 ", %83, %84, %85, %86, %87, %88, %89, %90"
+#define NUMBERS_192 NUMBERS_176 ", %91, %92, %93, %94, %95, %96, %97, %98"
+#define NUMBERS_208 NUMBERS_192 ", %99, %100, %101, %102, %103, %104, %105, %106"
+#define NUMBERS_224 NUMBERS_208 ", %107, %108, %109, %110, %111, %112, %113, %114"
+#define NUMBERS_240 NUMBERS_224 ", %115, %116, %117, %118, %119, %120, %121, %122"
+#define NUMBERS_256 NUMBERS_240 ", %123, %124, %125, %126, %127, %128, %129, %130"
 
-#define BOUND_4(kind, i) kind(d[i]), kind(d[i + 1]), kind(d[i + 2]), kind(d[i + 3])
-#define BOUND_16(kind, i) BOUND_4(kind, i), BOUND_4(kind, i + 4), BOUND_4(kind, i + 8), BOUND_4(kind, i + 12)
-#define BOUND_32(kind, i) BOUND_16(kind, i), BOUND_16(kind, i + 16)
-#define BOUND_128(kind) BOUND_32(kind, 0), BOUND_32(kind, 32), BOUND_32(kind, 64), BOUND_32(kind, 96)
+#define BOUND_FOUR(kind, i) kind(d[i]), kind(d[i + 1]), kind(d[i + 2]), kind(d[i + 3])
+#define BOUND_EIGHT(kind, i) BOUND_FOUR(kind, i), BOUND_FOUR(kind, i + 4)
+#define BOUND_16(kind) BOUND_EIGHT(kind, 0)
+#define BOUND_32(kind) BOUND_16(kind), BOUND_EIGHT(kind, 8)
+#define BOUND_48(kind) BOUND_32(kind), BOUND_EIGHT(kind, 16)
+#define BOUND_64(kind) BOUND_48(kind), BOUND_EIGHT(kind, 24)
+#define BOUND_80(kind) BOUND_64(kind), BOUND_EIGHT(kind, 32)
+#define BOUND_96(kind) BOUND_80(kind), BOUND_EIGHT(kind, 40)
+#define BOUND_112(kind) BOUND_96(kind), BOUND_EIGHT(kind, 48)
+#define BOUND_128(kind) BOUND_112(kind), BOUND_EIGHT(kind, 56)
+#define BOUND_144(kind) BOUND_128(kind), BOUND_EIGHT(kind, 64)
+#define BOUND_160(kind) BOUND_144(kind), BOUND_EIGHT(kind, 72)
+#define BOUND_176(kind) BOUND_160(kind), BOUND_EIGHT(kind, 80)
+#define BOUND_192(kind) BOUND_176(kind), BOUND_EIGHT(kind, 88)
+#define BOUND_208(kind) BOUND_192(kind), BOUND_EIGHT(kind, 96)
+#define BOUND_224(kind) BOUND_208(kind), BOUND_EIGHT(kind, 104)
+#define BOUND_240(kind) BOUND_224(kind), BOUND_EIGHT(kind, 112)
+#define BOUND_256(kind) BOUND_240(kind), BOUND_EIGHT(kind, 120)
 
-#if WGMMA_COLUMNS == 256
-#define TILE_AND "m64n256"
-#define ACCUMULATORS_AND "{" NUMBERS_128 "}, %128, %129, add"
-#define ADD "%130"
-#define BOUND(kind) BOUND_128(kind)
-#elif WGMMA_COLUMNS == 64
-#define TILE_AND "m64n64"
-#define ACCUMULATORS_AND "{" NUMBERS_32 "}, %32, %33, add"
-#define ADD "%34"
-#define BOUND(kind) BOUND_32(kind, 0)
-#endif
+#define JOINED_(a, b) a##b
+#define JOINED(a, b) JOINED_(a, b)
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#define NUMBERS JOINED(NUMBERS_, WGMMA_COLUMNS)
+#define BOUND JOINED(BOUND_, WGMMA_COLUMNS)
 
 // `tail` scales by one what is floating point, and says which operands are transposed where that is possible.
-#define WGMMA(k_and_types, tail, kind)                                                                          \
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, " ADD                                                    \
-                 ", 0;\n"                                                                                       \
-                 "wgmma.mma_async.sync.aligned." TILE_AND k_and_types " " ACCUMULATORS_AND tail ";\n}"          \
-                 : BOUND(kind)                                                                                  \
-                 : "l"(a), "l"(b), "r"(add))
+#define WGMMA(k_and_types, tail, kind)                                                              \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %2, 0;\n"                                    \
+                 "wgmma.mma_async.sync.aligned.m64n" TEXT(WGMMA_COLUMNS) k_and_types " {" NUMBERS   \
+                 "}, %0, %1, add" tail ";\n}"                                                       \
+                 : "+l"(a), "+l"(b), "+r"(add), BOUND(kind))
 
 __device__ __forceinline__ unsigned as_bits(float x) { return __float_as_uint(x); }
 __device__ __forceinline__ unsigned as_bits(int x) { return static_cast<unsigned>(x); }

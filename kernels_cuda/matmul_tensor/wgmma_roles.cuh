@@ -6,9 +6,9 @@
 
 constexpr int THREADS = (1 + CONSUMERS) * WARPGROUP;
 constexpr int WARPS = WARPGROUP / 32;
-// 128 threads with the one and 256 with the other fit into the 64 Ki registers of an SM.
-constexpr int PRODUCER_REGISTERS = 40;
-constexpr int CONSUMER_REGISTERS = 232;
+// 128 threads with the one and 128 to 384 with the other fit into the 64 Ki registers of an SM.
+constexpr int PRODUCER_REGISTERS = CONSUMERS == 3 ? 32 : 40;
+constexpr int CONSUMER_REGISTERS = CONSUMERS == 3 ? 160 : 232;
 
 // Arrivals at an `empty`: one by each warp that reads the stage, in every block that it was sent to.
 template <int CLUSTER>

@@ -1,4 +1,5 @@
 // A tile of 128 x 256 results on Hopper, by two warpgroups that take 64 rows each: what the wgmma rungs have in common.
+// Other tiles by other numbers of columns and warpgroups, given to the compiler.
 //
 // Operands pass through a ring of stages in shared memory, each holding 128 bytes of k of 128 rows of a and of 256
 // columns of b. A stage has two barriers: `full`, which the copies complete, and `empty`, which its readers do.
@@ -6,15 +7,30 @@
 
 #include "wgmma.cuh"
 
-constexpr int CONSUMERS = 2;  // warpgroups
+#ifndef WGMMA_CONSUMERS
+#define WGMMA_CONSUMERS 2
+#endif
+#ifndef WGMMA_STAGES
+#define WGMMA_STAGES 4
+#endif
+#ifndef WGMMA_B_LINES
+#define WGMMA_B_LINES WGMMA_COLUMNS  // of a stage; by rows, boxes of b are 64 columns wide whether all are used or not
+#endif
+
+constexpr int CONSUMERS = WGMMA_CONSUMERS;  // warpgroups
 constexpr int TILE_M = CONSUMERS * WGMMA_M;
 constexpr int TILE_N = WGMMA_N;
-constexpr int STAGES = 4;
+constexpr int STAGES = WGMMA_STAGES;
 constexpr int A_BYTES = TILE_M * SWIZZLE_BYTES;
-constexpr int B_BYTES = TILE_N * SWIZZLE_BYTES;
+constexpr int B_BYTES = WGMMA_B_LINES * SWIZZLE_BYTES;
 constexpr int STAGE_BYTES = A_BYTES + B_BYTES;
 constexpr int BUFFERS = 2;  // of results, for each warpgroup
 constexpr int BUFFER_BYTES = WGMMA_M * SWIZZLE_BYTES;
+#ifdef WGMMA_WITHOUT_BUFFERS
+constexpr int RESULT_BYTES = 0;  // they leave from the registers
+#else
+constexpr int RESULT_BYTES = CONSUMERS * BUFFERS * BUFFER_BYTES;
+#endif
 
 // Where things are in shared memory. The swizzle is a function of the address: stages start at multiples of 1024 bytes.
 struct Ring {
@@ -26,7 +42,7 @@ struct Ring {
     __device__ unsigned buffer(int consumer, int i) const {
         return a(STAGES) + (consumer * BUFFERS + i) * BUFFER_BYTES;
     }
-    __device__ unsigned full(int stage) const { return buffer(CONSUMERS, 0) + 8 * stage; }
+    __device__ unsigned full(int stage) const { return a(STAGES) + RESULT_BYTES + 8 * stage; }
     __device__ unsigned empty(int stage) const { return full(STAGES) + 8 * stage; }
 
     // By one thread, before the block or cluster synchronises; `readers` arrive at each `empty`.
@@ -68,7 +84,7 @@ __device__ __forceinline__ void load_stage(const Ring& ring, int stage, const Te
     } else {  // 128 bytes of each row of b are a box
         constexpr int WIDTH = TILE_K<Operand>;
 #pragma unroll
-        for (int i = 0; i < TILE_N / WIDTH; ++i) {
+        for (int i = 0; i < WGMMA_B_LINES / WIDTH; ++i) {
             load_box(ring.b(stage) + i * WIDTH * SWIZZLE_BYTES, b, column + i * WIDTH, at, full);
         }
     }

@@ -155,8 +155,8 @@ OPERATION = Operation(
         ),
         Kernel(
             "cuda",
-            "wgmma_stream_k",
-            "kernels_cuda.matmul_ragged:wgmma_stream_k",
+            "wgmma_fitted",
+            "kernels_cuda.matmul_ragged:wgmma_fitted",
             TENSOR,
             tile=(16, 128, 64),
             workspace=tensor_workspaces,
@@ -174,5 +174,5 @@ OPERATION = Operation(
         Kernel("torch", "mm", "suite.peers.matmul_ragged:torch_mm", DTYPES, peer=True),
     ),
     depth=gemm.depth,
-    absent={("triton", "wgmma_stream_k"): "tl.dot becomes wgmma by itself; see stream_k"},
+    absent={("triton", "wgmma_fitted"): "a tile there has powers of two of rows and columns; see chosen"},
 )
