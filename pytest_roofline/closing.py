@@ -42,11 +42,11 @@ def report(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
         print_styled(reporter, "roofline", _timed_lines(state, verbose, reporter))
         if state.judge.record is not None:
             here = {str(row.case): row.seconds for row in state.rows}
-            _print_across(reporter, state, {state.judge.record.key: here}, state.verify_baselines(), verbose=verbose)
+            _print_across(reporter, state, {state.judge.record.key: here}, state.baselines, verbose=verbose)
     elif state.device == "cpu":
         if "gate" in vars(state):
             _print(reporter, "roofline: counts", _counted_lines(state, verbose))
-        baselines = state.verify_baselines()
+        baselines = state.baselines
         lines = stored.lines(baselines, state.catalogue)
         _print(reporter, "roofline: stored results, nothing was timed here", lines)
         _print_across(reporter, state, stored.measured(baselines), baselines, verbose=verbose)
@@ -101,7 +101,7 @@ def _reach_lines(state: State, key: str) -> list[str]:
 
     cases = state.catalogue.timed(full=state.options.effort == "full")
     wanted = [case for case in cases if case.operation.name in state.collected]
-    expected = across.expectations(wanted, load(key), state.verify_baselines(), state.catalogue)
+    expected = across.expectations(wanted, load(key), state.baselines, state.catalogue)
     return reach.section(wanted, load(key), _resident(state, load(key)), expected)
 
 

@@ -24,7 +24,7 @@ class CompletenessItem(pytest.Item):
     def runtest(self) -> None:
         """Compare the stored case ids with the catalogue and with this run."""
         state = self.config.stash[KEY]
-        baselines = state.verify_baselines()
+        baselines = state.baselines
         problems = [f"orphan: {text}" for text in orphans(state, baselines)]
         if state.options.timing and state.device == "gpu" and state.complete:
             problems += [f"missing: {case} is in the baseline of this GPU, but did not run" for case in missing(state)]
@@ -89,7 +89,7 @@ def prepare(session: pytest.Session, items: list[pytest.Item]) -> None:
     ``--roofline-update`` cannot write, before anything has run.
     """
     state = session.config.stash[KEY]
-    state.verify_baselines()
+    state.baselines  # noqa: B018  (read here, so that one that cannot be used stops the run)
     if state.options.update:
         try:
             state.store.verify_writable()

@@ -7,6 +7,7 @@ Everything in these classes is JSON: numbers, strings, lists and mappings. Store
 from __future__ import annotations
 
 import enum
+import functools
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -181,9 +182,19 @@ def to_plain(value: Any) -> Any:
     return value
 
 
+def field_types(cls: Any) -> Mapping[str, Any]:
+    """The types of a dataclass's fields; evaluating them anew for each of thousands of stored runs costs seconds."""
+    return _field_types(cls)
+
+
+@functools.cache
+def _field_types(cls: Any) -> Mapping[str, Any]:
+    return get_type_hints(cls)
+
+
 def from_plain(cls: type[T], data: Mapping[str, Any]) -> T:
     """A dataclass of this module from JSON values. Raises ``ValueError`` for unknown or missing fields."""
-    hints = get_type_hints(cls)
+    hints = field_types(cls)
     unknown = set(data) - set(hints)
     if unknown:
         raise ValueError(f"{cls.__name__} has no field {', '.join(sorted(unknown))}")

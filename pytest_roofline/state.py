@@ -161,8 +161,10 @@ class State:
             raise pytest.UsageError(str(error)) from error
         return Judge(self.store, record, measured)
 
-    def verify_baselines(self) -> list[Baseline]:
-        """Read every stored baseline. Raises ``pytest.UsageError`` for the first that cannot be used."""
+    @cached_property
+    def baselines(self) -> list[Baseline]:
+        """Every stored baseline, as it was when the run began. Raises ``pytest.UsageError`` for the first that cannot
+        be used."""
         try:
             return [baseline for device in self.store.devices() for baseline in self.store.load_all(device)]
         except BaselineError as error:

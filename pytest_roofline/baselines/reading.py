@@ -7,12 +7,12 @@ import types
 from collections.abc import Container, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 from pytest_roofline.baselines import counted
 from pytest_roofline.baselines.content import SCHEMA, Baseline, BaselineError, Noise, Published, Run, device_key
 from pytest_roofline.devices.record import keys
-from pytest_roofline.evidence import Environment, from_plain
+from pytest_roofline.evidence import Environment, field_types, from_plain
 from pytest_roofline.ids import CaseId
 
 T = TypeVar("T")
@@ -158,7 +158,7 @@ def _restored(cls: type[T], data: Any, place: str) -> T:
         value = from_plain(cls, data)
     except (ValueError, TypeError, IndexError) as error:
         raise ValueError(f"{place}: {error}; {REPAIR}") from error
-    for name, hint in get_type_hints(cls).items():
+    for name, hint in field_types(cls).items():
         if not _conforms(getattr(value, name), hint):
             raise ValueError(f"{place}: {name} cannot be {data[name]!r}; {REPAIR}")
     return value
