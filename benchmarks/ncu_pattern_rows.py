@@ -186,8 +186,8 @@ KNOWN = {
     "program spmv_tiles<8>": _UNROLLED,
     "program life": "nvcc unrolls the loops and loads once what neighbouring cells share",
     "program merge_sorted": "nvcc chooses an address where g++ branches",
-    "program layernorm_welford": "two of 448 sectors more on the GPU, not explained",
-    "program gemm_swizzled": "16 of 304 shared load instructions more on the GPU, without a wavefront, not explained",
+    "program layernorm_welford": "nvcc takes the odd trip of the loop first, so that lane 0, which has one more, meets others later",
+    "program gemm_swizzled": "of the 144 loads `@!PT LDS RZ, [RZ]` beside cp.async, which no lane makes, the counter takes 16",
 } | {
     row.name: "one or two of about 20 sectors more on the GPU, not explained"
     for row in PATTERN_ROWS

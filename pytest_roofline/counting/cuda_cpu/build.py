@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_roofline.counting.cuda_cpu import cache, operations
+from pytest_roofline.counting.cuda_cpu import cache, fills, operations
 from pytest_roofline.counting.cuda_cpu.compiler import Compiler, find_compiler
 
 HERE = Path(__file__).parent
@@ -26,9 +26,10 @@ RED_ZONE = 4096
 ROW_OF_BANKS = 128  # shared variables start at the first bank, as the first one does on a GPU
 INSTRUMENTED, PLAIN = "instrumented", "plain"
 PATTERNED, ZEROED = "patterned", "zeroed"  # what uninitialised variables hold
-COMPARED = (PATTERNED, ZEROED)
+RAISED = "raised"  # patterned with another pattern, see fills.py
 HEADER = "rl/cuda.hpp"
 
+_ENDING = [f"-Wl,--wrap={name}" for name in ("abort", "exit", "_exit", "_Exit", "quick_exit")]  # callbacks.hpp
 _INCLUDES = (f"-I{INCLUDE}", f"-I{PUBLIC_INCLUDE}")
 _DEFERRED = ".DEFERRED_INIT"  # in GCC's listings: the value of an uninitialised variable
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
@@ -83,9 +84,9 @@ class _Order:
     @property
     def key(self) -> str:
         return _digest(
-            self.unit, source_digest(self.path), _headers_digest(), *self.flags, self.compiler.path,
+            self.variant, self.unit, source_digest(self.path), _headers_digest(), *self.flags, self.compiler.path,
             self.compiler.version, str(self.runtime),
-            *(_text_digest(HERE / name) for name in ("build.py", "operations.py")),
+            *(_text_digest(HERE / name) for name in ("build.py", "fills.py", "operations.py")),
         )  # fmt: skip
 
     def compile(self, folder: Path, *options: str) -> tuple[Path, str]:
@@ -99,7 +100,7 @@ class _Order:
     def link(self, assembly: Path, folder: Path) -> None:
         """Make ``folder / "kernel.so"`` of edited assembly."""
         module = str(folder / "kernel.so")
-        link = ["-shared", "-Wl,-Bsymbolic", "-Wl,-z,now", "-o", module, str(assembly), str(self.runtime)]
+        link = ["-shared", "-Wl,-Bsymbolic", "-Wl,-z,now", *_ENDING, "-o", module, str(assembly), str(self.runtime)]
         self.compiler.run([*link, f"-Wl,-rpath,$ORIGIN/../{self.runtime.parent.name}"], self.what)
 
 
@@ -125,12 +126,12 @@ def build_kernel(path: Path, expression: str, options: Sequence[str], variant: s
     order = _order(path, expression, options, variant)
 
     def build(folder: Path) -> None:
-        if variant in COMPARED:
-            code = compile_code(path, expression, options, variant)
-            source, warnings = code.assembly, code.warnings
+        if variant in (PATTERNED, ZEROED, RAISED):
+            text, warnings = filled(path, expression, options, variant)
         else:
-            source, warnings = order.compile(folder)
-        text = _NOWHERE.sub("", source.read_text(**_BYTES))
+            assembly, warnings = order.compile(folder)
+            text = assembly.read_text(**_BYTES)
+        text = _NOWHERE.sub("", text)
         counted = operations.add_table(text, str(INCLUDE)) if variant == INSTRUMENTED else text
         edited = folder / "kernel.s"
         edited.write_text(lay_out_shared(counted), **_BYTES)
@@ -143,7 +144,7 @@ def build_kernel(path: Path, expression: str, options: Sequence[str], variant: s
 
 
 def compile_code(path: Path, expression: str, options: Sequence[str], variant: str) -> Code:
-    """The code of a kernel in one of the variants that are ``COMPARED``. Raises as :func:`build_kernel`."""
+    """The code of a kernel, ``PATTERNED`` or ``ZEROED``. Raises as :func:`build_kernel`."""
     order = _order(path, expression, options, variant)
 
     def build(folder: Path) -> None:
@@ -159,6 +160,15 @@ def compile_code(path: Path, expression: str, options: Sequence[str], variant: s
 
     folder = cache.fetch(f"code-{order.key}", build)
     return Code(assembly=folder / "kernel.s", **json.loads((folder / "facts.json").read_text(encoding="utf-8")))
+
+
+def filled(path: Path, expression: str, options: Sequence[str], variant: str) -> tuple[str, str]:
+    """Assembly of one of the variants that differ in what uninitialised variables hold, and the warnings about them."""
+    code = compile_code(path, expression, options, PATTERNED if variant == RAISED else variant)
+    text = code.assembly.read_text(**_BYTES)
+    if variant == RAISED:
+        text = fills.raised(text, filled(path, expression, options, ZEROED)[0])
+    return text, code.warnings
 
 
 def _order(path: Path, expression: str, options: Sequence[str], variant: str) -> _Order:

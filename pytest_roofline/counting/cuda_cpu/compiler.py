@@ -29,8 +29,10 @@ _COMMON = (
     "-fsigned-char",
     "-ffp-contract=fast",  # nvcc fuses multiplications and additions
     "-fno-math-errno",
+    "-fno-delete-null-pointer-checks",  # or the use of a null pointer would vanish
     "-fno-exceptions",
     "-fvisibility=hidden",
+    "-fstack-clash-protection",  # a frame of megabytes must touch the guard below the stack, not step over it
 )
 # Shared variables of two modules must not become one, nor be addressed from one another (build.py moves them apart).
 # Code between two tests of one condition stays in one place, where lanes meet. With the last option -O1 fuses.

@@ -104,7 +104,7 @@ def launch(
         raise CudaFault(findings(job, variant, found))
     touched = {slot: buffers.footprint(runtime, job.regions[slot]) for slot in states}
     record = _record(job, variant, touched) if settings.recording else None
-    if settings.mode == "check" and function.leaves_registers_unset:
+    if settings.mode == "check" and function.fills:
         registers.compare(job, variant, flags)
     for region in job.regions:
         if not region.read_only and (not flags or touched[region.slot][1]):

@@ -18,10 +18,12 @@ from pytest_roofline.counting.cuda_cpu.build import (
     MAX_SHARED_BYTES,
     PATTERNED,
     PLAIN,
+    RAISED,
     ZEROED,
     Build,
     build_kernel,
     compile_code,
+    filled,
     runtime_library,
 )
 from pytest_roofline.counting.cuda_cpu.compiler import find_compiler
@@ -177,14 +179,16 @@ class Function:
         return self._variants[name]
 
     @functools.cached_property
-    def leaves_registers_unset(self) -> bool:
-        """Whether what the compiler makes of this kernel depends on the value of an uninitialised variable."""
+    def fills(self) -> tuple[str, ...]:
+        """The variants whose results may differ because of uninitialised variables; none where no code needs one."""
         if not find_compiler().initialises:
-            return False
-        zeroed = compile_code(self.module.path, self.name, self.module.options, ZEROED)
-        if not zeroed.unset:
-            return False
-        return zeroed.digest != compile_code(self.module.path, self.name, self.module.options, PATTERNED).digest
+            return ()
+        about = (self.module.path, self.name, self.module.options)
+        zeroed = compile_code(*about, ZEROED)
+        if not zeroed.unset or zeroed.digest == compile_code(*about, PATTERNED).digest:
+            return ()
+        positive = filled(*about, RAISED) != filled(*about, PATTERNED)
+        return (PATTERNED, ZEROED, RAISED) if positive else (PATTERNED, ZEROED)
 
     def _check_configuration(self, variant: Variant, block: tuple[int, int, int], shared_bytes: int) -> None:
         threads = math.prod(block)

@@ -2,8 +2,8 @@
 
 The instrumentation sees memory only, so an uninitialised local variable is found by its effect. Two builds without
 instrumentation fill such variables with a pattern and with zeros; where their code is the same, no such variable
-matters and nothing is run. Where it differs, both run on the same data: bytes that come out different depend on a
-variable that nobody has set.
+matters and nothing is run. Where it differs, they run on the same data, and a third one with another pattern
+(``fills.py``): bytes that come out different depend on a variable that nobody has set.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_roofline.counting.cuda_cpu import buffers
-from pytest_roofline.counting.cuda_cpu.build import PATTERNED, ZEROED
+from pytest_roofline.counting.cuda_cpu.build import ZEROED
 from pytest_roofline.counting.cuda_cpu.faults import CudaFault, FaultKind, Finding
 
 if TYPE_CHECKING:
@@ -29,18 +29,18 @@ _WARNING = re.compile(
 
 
 def compare(job: Launch, checked: Variant, flags: int) -> None:
-    """Compare the two builds' results. ``checked`` has just run under ``flags``; run again, it tells who wrote what.
+    """Compare the builds' results. ``checked`` has just run under ``flags``; run again, it tells who wrote what.
 
     Leaves the checked run's results in the buffers. Raises :class:`CudaFault` at the first byte that differs.
     """
     results = [buffers.contents(region) for region in job.regions]
-    outcomes = [_outcome(job, name) for name in (PATTERNED, ZEROED)]
+    outcomes = [_outcome(job, name) for name in job.function.fills]
     for region, result in zip(job.regions, results, strict=True):
         ctypes.memmove(region.address, result.ctypes.data, result.size)
     if not all(outcomes):
         return  # a plain run that fails where the checked one did not says nothing about registers
-    for region, first, second in zip(job.regions, *outcomes, strict=True):
-        different = np.flatnonzero(first != second)
+    for region, first, *others in zip(job.regions, *outcomes, strict=True):
+        different = np.flatnonzero(np.any([first != other for other in others], axis=0))
         if not region.read_only and different.size:
             _run_again(job, checked, flags)
             raise CudaFault((_finding(job, checked, region, int(different[0]), int(different.size)),))

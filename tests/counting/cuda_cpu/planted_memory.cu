@@ -169,6 +169,19 @@ extern "C" __global__ void uninitialised_branch(const float* a, float* b, int n)
     b[threadIdx.x] = a[threadIdx.x] * scale;  // BUG
 }
 
+// From zeros, or from large negative numbers, the maximum of positive numbers is right.
+extern "C" __global__ void uninitialised_maximum(const float* a, float* b, int n) {
+    float most;
+    for (int i = 0; i < n; ++i) most = fmaxf(most, a[i]);  // BUG
+    b[threadIdx.x] = most;  // BUG
+}
+
+extern "C" __global__ void uninitialised_maxima(const float* a, float* b, int n) {
+    float most[7];
+    for (int i = 0; i < n; ++i) most[i % 7] = fmaxf(most[i % 7], a[i]);  // BUG
+    b[threadIdx.x] = most[threadIdx.x % 7];  // BUG
+}
+
 extern "C" __global__ void failed_assertion(const float* a, float* b) {
     assert(a[threadIdx.x] < 0);  // BUG
     b[threadIdx.x] = 0;

@@ -83,6 +83,8 @@ MEMORY_BUGS = [
     Planted("uninitialised_register", {K.UNINITIALISED_REGISTER}, lambda: (f32(128), f32(32))),
     Planted("uninitialised_local_array", {K.UNINITIALISED_REGISTER}, lambda: (f32(32), f32(32), n(7))),
     Planted("uninitialised_branch", {K.UNINITIALISED_REGISTER}, lambda: (f32(32), f32(32), n(7))),
+    Planted("uninitialised_maximum", {K.UNINITIALISED_REGISTER}, lambda: (f32(32), f32(32), n(32))),
+    Planted("uninitialised_maxima", {K.UNINITIALISED_REGISTER}, lambda: (f32(32), f32(32), n(32))),
     Planted("failed_assertion", {K.TRAP}, lambda: (f32(32), f32(32))),
     Planted("endless_loop", {K.ENDLESS_LOOP}, lambda: (f32(32), f32(32), n(32)), settings={"time_limit": 0.5}),
 ]

@@ -2,6 +2,8 @@
 // fails, the coverage hook at every basic block. The sanitizers' own libraries are not used.
 #pragma once
 
+#include <unistd.h>
+
 #include "async.hpp"
 
 #define RL_PLAIN(SIZE)                                                                                              \
@@ -103,3 +105,17 @@ RL_UNDEFINED(shift_out_of_bounds, "shift by a negative count or by at least the 
 RL_UNDEFINED(divrem_overflow, "integer division by zero, or of the smallest integer by -1")
 RL_UNDEFINED(pointer_overflow, "pointer arithmetic overflows")
 RL_UNDEFINED(type_mismatch_v1, "null or misaligned pointer")
+
+// What would end the process ends the launch: kernels are linked with these in place of the C library's functions.
+#define RL_ENDING(NAME, PARAMETERS)                                                                \
+    RL_API void __wrap_##NAME PARAMETERS {                                                         \
+        roofline::Place place;                                                                     \
+        place.pc = roofline::relative(RL_CALLER);                                                  \
+        roofline::report(roofline::Kind::trap, place, true, #NAME "() called in the kernel");       \
+        for (;;) ::pause();                                                                        \
+    }
+RL_ENDING(abort, ())
+RL_ENDING(exit, (int))
+RL_ENDING(_exit, (int))
+RL_ENDING(_Exit, (int))
+RL_ENDING(quick_exit, (int))

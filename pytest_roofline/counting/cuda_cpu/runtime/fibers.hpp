@@ -17,8 +17,8 @@
 
 namespace roofline {
 
-constexpr u64 kStackBytes = 256 * 1024;
-constexpr u64 kGuardBytes = 16 * 1024;  // below every stack, so that an overflow faults instead of corrupting a neighbour
+constexpr u64 kStackBytes = 576 * 1024;  // a GPU's thread has at most 512 KiB of local memory
+constexpr u64 kGuardBytes = 64 * 1024;   // below every stack: an overflow faults instead of corrupting a neighbour
 constexpr u64 kColours = 48;  // stacks start at different cache lines: at equal ones they evict each other from L1
 
 struct Stack {
