@@ -18,7 +18,7 @@ from pytest_roofline.statistics.summaries import MINIMAL, Change, alarm
 
 LOOKS = (4, 8, 16)
 FALSE_ALARM = alarm(400)  # of one unchanged case over all looks, on one side
-CLEARED = 0.005  # chance that a case slowed by its target is cleared at a look
+CLEARED = 0.001  # chance that a case slowed by its target is cleared at a look
 TARGETS = ((20e-6, 0.01), (5e-6, 0.02), (0.0, 0.05))  # smallest slowdown to be found, by seconds from which it holds
 STATED_DEGREES = 8.0  # what the stated noise of pairs is worth
 
