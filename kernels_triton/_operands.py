@@ -71,8 +71,10 @@ def for_kernel(
 
 
 def result_descriptor(c: torch.Tensor, block_m: int, block_n: int) -> TensorDescriptor | None:
-    """A descriptor of blocks of the result; ``None`` where its rows do not lie in packs."""
-    return TensorDescriptor.from_tensor(c, [block_m, block_n]) if describable(c) else None
+    """A descriptor of blocks of the result; ``None`` where its rows do not lie in packs, or end within one: of what is
+    stored there, the rest would be overwritten."""
+    whole = c.shape[1] * c.element_size() % PACK == 0
+    return TensorDescriptor.from_tensor(c, [block_m, block_n]) if whole and describable(c) else None
 
 
 def accelerated() -> bool:

@@ -114,6 +114,14 @@ def refusal(address: int, itemsize: int, columns: int, strides: tuple[int, int])
     return ""
 
 
+def store_refusal(address: int, itemsize: int, columns: int, strides: tuple[int, int]) -> str:
+    """Why the copy engine must not store to a matrix; empty if it may. It writes whole pieces of 16 bytes, so that rows
+    must end with one: what lies between them is not the matrix's."""
+    over = columns * itemsize % ALIGNMENT
+    ends = f"its rows end {over} bytes past a multiple of {ALIGNMENT}" if over else ""
+    return refusal(address, itemsize, columns, strides) or ends
+
+
 @functools.lru_cache(maxsize=4096)
 def _tensor_map(
     address: int,

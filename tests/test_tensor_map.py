@@ -114,3 +114,14 @@ def test_one_column_needs_no_dense_rows(driver):
     """Where nothing lies beside anything, its distance means nothing."""
     column = matrix(8, 8, 8)[:, :1]
     assert tensor_map(column.as_strided((8, 1), (8, 8)), (8, 64)).columns == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"), [(8, ""), (32, ""), (5, "10 bytes past a multiple of 16"), (31, "14 bytes past")]
+)
+def test_results_are_stored_only_where_rows_end_with_whole_pieces(columns, message):
+    """The copy engine writes 16 bytes at a time, whoever owns the last of them; reading past the end harms nobody."""
+    assert maps.refusal(0, 2, columns, (32, 1)) == ""
+    assert message in maps.store_refusal(0, 2, columns, (32, 1))
+    assert (maps.store_refusal(0, 2, columns, (32, 1)) == "") == (message == "")
+    assert "starts 8 bytes" in maps.store_refusal(8, 2, columns, (32, 1))

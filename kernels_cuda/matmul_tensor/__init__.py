@@ -94,7 +94,7 @@ def _aligned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, packed: torch.Te
         hopper.empty(c, a.shape[1])
         return
     a, b, packed = align.operands(a, b, packed)
-    result, _ = align.place(c, packed)
-    hopper.best(a, b, result.matrix)
+    result, _ = align.place(c, packed, stored=True)
+    hopper.best(a, b, result.matrix, free_gaps=result.moves)
     if result.moves:
         align.move((result.matrix, align.Place(c, True)))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 
 from pytest_roofline.launch import Source, c_type, ceil_div, require
-from pytest_roofline.tensor_map import refusal
+from pytest_roofline.tensor_map import refusal, store_refusal
 
 ALIGN = Source(Path(__file__).with_name("automatic.cu"))
 SIDE, THREADS = 64, 256  # as in automatic.cu
@@ -40,7 +40,8 @@ def operands(a: torch.Tensor, b: torch.Tensor, packed: torch.Tensor) -> tuple[to
 
 def copied(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> int:
     """Elements of the matrices that have to be copied."""
-    return sum(x.numel() for x in (a, b.T if lies_along_k(b) else b, c) if _refused(x))
+    moved = [x.numel() for x in (a, b.T if lies_along_k(b) else b) if _refused(x)]
+    return sum(moved) + (c.numel() if _refused(c, stored=True) else 0)
 
 
 def lies_along_k(b: torch.Tensor) -> bool:
@@ -48,13 +49,14 @@ def lies_along_k(b: torch.Tensor) -> bool:
     return b.element_size() != 2 or (b.stride(0) == 1 and b.stride(1) != 1)
 
 
-def place(matrix: torch.Tensor, packed: torch.Tensor) -> tuple[Place, torch.Tensor]:
-    """A matrix where it lies, if the copy engine takes that, else a place in ``packed``; and what is left of it.
+def place(matrix: torch.Tensor, packed: torch.Tensor, *, stored: bool = False) -> tuple[Place, torch.Tensor]:
+    """A matrix where it lies, if the copy engine reads it there or, with ``stored``, writes it, else a place in
+    ``packed``; and what is left of it.
 
     Raises ``ValueError`` where ``packed`` is too small.
     """
     rows, columns = matrix.shape
-    if not _refused(matrix):
+    if not _refused(matrix, stored=stored):
         return Place(matrix, False), packed
     pitch = ceil_div(columns, UNIT) * UNIT
     size = rows * pitch * matrix.element_size() // packed.element_size()
@@ -76,8 +78,9 @@ def move(*pairs: tuple[torch.Tensor, Place]) -> None:
     function((sum(blocks),), (THREADS,), (*values[0], blocks[0], *values[1]))
 
 
-def _refused(matrix: torch.Tensor) -> bool:
-    return bool(refusal(matrix.data_ptr(), matrix.element_size(), matrix.shape[1], matrix.stride()))
+def _refused(matrix: torch.Tensor, *, stored: bool = False) -> bool:
+    reason = store_refusal if stored else refusal
+    return bool(reason(matrix.data_ptr(), matrix.element_size(), matrix.shape[1], matrix.stride()))
 
 
 def _bytes(matrix: torch.Tensor) -> torch.Tensor:

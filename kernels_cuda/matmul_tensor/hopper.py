@@ -1,6 +1,7 @@
 """c[m, n] = a[m, k] b[k, n] on Hopper's tensor cores: TMA, mbarrier, wgmma. For matrices that the copy engine takes.
 
-That is rows of c, a and b dense, or columns of b, starting at multiples of 16 bytes; bytes and tf32 need b by columns.
+That is rows of c, a and b dense, or columns of b, starting at multiples of 16 bytes, those of c ending there as well;
+bytes and tf32 need b by columns.
 Every launcher raises ``ValueError`` for others, for shapes that do not multiply, and on GPUs other than sm_90.
 """
 
@@ -13,7 +14,7 @@ import torch
 
 from pytest_roofline.capability import runs_on
 from pytest_roofline.launch import Source, ceil_div, require
-from pytest_roofline.tensor_map import TensorMap, refusal, tensor_map
+from pytest_roofline.tensor_map import TensorMap, refusal, store_refusal, tensor_map
 
 ARCH = "sm_90a"
 
@@ -87,19 +88,21 @@ def wgmma_overlapped(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, clust
     _launch_clusters(WGMMA_OVERLAPPED, "matmul_tensor_wgmma_overlapped", a, b, c, cluster, group)
 
 
-def best(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
-    """The rung that is fastest on an H200.
+def best(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, free_gaps: bool = False) -> None:
+    """The rung that is fastest on an H200. With ``free_gaps`` what lies between the rows of c may be written as well.
 
     As long as all narrow tiles run at a time, each takes a quarter as long as a wide one, and no SM would have had two
     of those. Beyond that the wide ones win: for the same work they read half as much shared memory.
     """
     wide = ceil_div(a.shape[0], TILE_M) * ceil_div(b.shape[1], TILE_N)
     if wide * TILE_N // NARROW_N <= _multiprocessors(c.get_device()):
-        wgmma_narrow(a, b, c)
+        name, threads = "matmul_tensor_wgmma_specialised", 3 * WARPGROUP
+        _launch_tiles(WGMMA_NARROW, name, threads, a, b, c, NARROW_N, free_gaps=free_gaps)
     elif a.element_size() == 2:
-        wgmma_overlapped(a, b, c, cluster=CLUSTER, group=GROUP)
+        name = "matmul_tensor_wgmma_overlapped"
+        _launch_clusters(WGMMA_OVERLAPPED, name, a, b, c, CLUSTER, GROUP, free_gaps=free_gaps)
     else:
-        wgmma_cluster(a, b, c, cluster=CLUSTER, group=GROUP)
+        _launch_clusters(WGMMA_CLUSTER, "matmul_tensor_wgmma_cluster", a, b, c, CLUSTER, GROUP, free_gaps=free_gaps)
 
 
 @functools.cache
@@ -115,12 +118,12 @@ def problem(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> str:
     if not by_columns(b) and a.element_size() != 2:
         return f"wgmma takes {a.dtype} only with b by columns"
     lies = b.stride()[::-1] if by_columns(b) else b.stride()
-    for name, matrix, columns, strides in (
-        ("a", a, a.shape[1], a.stride()),
-        ("b", b, b.shape[0 if by_columns(b) else 1], lies),
-        ("c", c, c.shape[1], c.stride()),
+    for name, matrix, columns, strides, refused in (
+        ("a", a, a.shape[1], a.stride(), refusal),
+        ("b", b, b.shape[0 if by_columns(b) else 1], lies, refusal),
+        ("c", c, c.shape[1], c.stride(), store_refusal),
     ):
-        found = refusal(matrix.data_ptr(), matrix.element_size(), columns, strides)
+        found = refused(matrix.data_ptr(), matrix.element_size(), columns, strides)
         if found:
             return f"the copy engine cannot take {name}: {found}"
     return ""
@@ -153,24 +156,40 @@ def _multiprocessors(device: int) -> int:
 
 
 def _launch_tiles(
-    source: Source, name: str, threads: int, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, columns: int = TILE_N
+    source: Source,
+    name: str,
+    threads: int,
+    a: torch.Tensor,
+    b: torch.Tensor,
+    c: torch.Tensor,
+    columns: int = TILE_N,
+    *,
+    free_gaps: bool = False,
 ) -> None:
     m, n, k = extents(a, b, c)
     if not empty(c, k):
         function = source.function(f"{name}<{_instance(a, b)}>")
         blocks = ceil_div(m, TILE_M) * ceil_div(n, columns)
-        function((blocks,), (threads,), (*_maps(a, b, c, columns), n, k), shared_bytes(columns))
+        function((blocks,), (threads,), (*_maps(a, b, c, columns, free_gaps=free_gaps), n, k), shared_bytes(columns))
 
 
 def _launch_clusters(
-    source: Source, name: str, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, cluster: int, group: int
+    source: Source,
+    name: str,
+    a: torch.Tensor,
+    b: torch.Tensor,
+    c: torch.Tensor,
+    cluster: int,
+    group: int,
+    *,
+    free_gaps: bool = False,
 ) -> None:
     m, n, k = extents(a, b, c)
     if not empty(c, k):
         function = source.function(f"{name}<{_instance(a, b)}, {cluster}>")
         tiles = ceil_div(m, TILE_M * cluster) * ceil_div(n, TILE_N)
         clusters = min(_multiprocessors(c.get_device()) // cluster, tiles)
-        maps = _maps(a, b, c, TILE_N // cluster)
+        maps = _maps(a, b, c, TILE_N // cluster, free_gaps=free_gaps)
         function((clusters * cluster,), (3 * WARPGROUP,), (*maps, m, n, k, group), SHARED_BYTES)
 
 
@@ -179,9 +198,13 @@ def _instance(a: torch.Tensor, b: torch.Tensor) -> str:
     return f"{OPERANDS[a.dtype]}, {str(by_columns(b)).lower()}"
 
 
-def _maps(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, columns: int) -> tuple[TensorMap, TensorMap, TensorMap]:
+def _maps(
+    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, columns: int, *, free_gaps: bool = False
+) -> tuple[TensorMap, TensorMap, TensorMap]:
     """Of a, b and c; a block copies so many columns of b itself."""
     require(by_columns(b) or a.element_size() == 2, f"wgmma takes {a.dtype} only with b by columns")
+    refused = store_refusal(c.data_ptr(), c.element_size(), c.shape[1], c.stride())
+    require(free_gaps or not refused, f"the copy engine cannot take c: {refused}")
     line, results = LINE // a.element_size(), LINE // c.element_size()
     return (
         tensor_map(a, (TILE_M, line)),

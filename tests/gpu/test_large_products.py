@@ -41,7 +41,8 @@ def test_a_large_product_is_whole(kernel: Kernel):
     b = torch.randint(-2, 3, (n, k), device="cuda").to(dtype.operand.torch()).T
     c = torch.full((m, n), 100, dtype=dtype.operand.torch(), device="cuda")
     buffers = kernel.workspace(SHAPE, dtype) if kernel.workspace else ()
-    workspace = {buffer.name: torch.empty(buffer.extent, device="cuda") for buffer in buffers}
+    element = {"f32": torch.float32, dtype.operand.name: dtype.operand.torch()}
+    workspace = {b.name: torch.empty(b.extent, dtype=element[b.element], device="cuda") for b in buffers}
     load_launcher(kernel.launcher)(a, b, c, **kernel.options, **workspace)
     for start in range(0, m, BAND):
         assert torch.equal(c[start : start + BAND], torch.mm(a[start : start + BAND], b)), f"from row {start} on"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 torch = pytest.importorskip("torch")
+pytest.importorskip("triton")
 
+import kernels_triton.matmul_tensor as triton_tensor  # noqa: E402
+from kernels_cuda import matmul_tensor  # noqa: E402
 from kernels_cuda.matmul_tensor import hopper  # noqa: E402
 from suite.operations.matmul_tensor import OPERATION  # noqa: E402
 
@@ -130,3 +133,32 @@ def test_more_results_than_32_bits_count():
     hopper.best(a, b, c)
     for first in (0, m // 2, m - 32):
         assert_right(a[first : first + 32], b, c[first : first + 32])
+
+
+@pytest.mark.parametrize("dtype", hopper.OPERANDS, ids=str)
+@pytest.mark.parametrize("n", [1, 5, 13, 250])
+def test_what_lies_between_the_rows_of_c_stays_as_it_is(n, dtype):
+    """The copy engine would write whole pieces of 16 bytes past their ends; in both languages."""
+    m, k = 300, 512
+    a, b = operands(m, n, k, dtype)
+    packed = torch.empty(1 << 21, dtype=dtype, device="cuda")
+    for launch in (matmul_tensor.automatic, triton_tensor.persistent):
+        c, whole = pitched(m, n, result_type(dtype))
+        launch(a, b, c, packed=packed)
+        assert_right(a, b, c)
+        assert (whole[:, n:] == 77).all()
+
+
+@pytest.mark.parametrize("by_columns", [True, False])
+@pytest.mark.parametrize("dtype", hopper.OPERANDS, ids=str)
+def test_misaligned_operands_and_results_are_copied(dtype, by_columns):
+    """Odd extents in every direction, bases one element off: right, and untouched beside c."""
+    m, n, k = 333, 517, 259
+    a, b = operands(m, n, k, dtype, by_columns=by_columns)
+    packed = torch.empty(1 << 21, dtype=dtype, device="cuda")
+    whole = torch.full((m, n + 2), 77.0, device="cuda").to(result_type(dtype))
+    c = whole[:, 1:-1]
+    matmul_tensor._aligned(a, b, c, packed)
+    assert_right(a, b, c)
+    assert (whole[:, 0] == 77).all()
+    assert (whole[:, -1] == 77).all()
