@@ -140,7 +140,7 @@ def load_runtime(path: Path) -> ctypes.CDLL:
     """The runtime library with its functions' types declared. Raises ``RuntimeError`` if its structures differ."""
     library = ctypes.CDLL(str(path))
     for name, result, arguments in (
-        ("rl_open", _U64, [_U32, _U64, _U32]),
+        ("rl_open", _U64, [_U32, _U64, _U64]),
         ("rl_map", _U64, [_U32]),
         ("rl_footprint", None, [_U32, ctypes.POINTER(_U64), ctypes.POINTER(_U64)]),
         ("rl_read_only", None, [_U32]),

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 _FLOATS = {4: "float32", 8: "float64"}
-_ALIGNMENT = 256  # what cudaMalloc guarantees
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class View:
-    """The elements that one pointer argument may touch. ``residue``: its address modulo 256 as on a GPU."""
+    """The elements that one pointer argument may touch. ``placed``: the offset in its allocation."""
 
     name: str
     low: int  # address of the lowest byte
@@ -47,7 +46,7 @@ class View:
     itemsize: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]  # bytes
-    residue: int  # of `low`
+    placed: int  # of `low`
     constant: bool
 
 
@@ -80,11 +79,11 @@ def view_of(array: Any, name: str = "", constant: bool = False) -> View:
     else:
         raise TypeError(f"{name}: a tensor or an array is needed, got {type(array).__name__}")
     if 0 in shape:
-        return View(name, start, start, start, itemsize, shape, strides, (start - origin) % _ALIGNMENT, constant)
+        return View(name, start, start, start, itemsize, shape, strides, start - origin, constant)
     steps = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
     low = start + sum(step for step in steps if step < 0)
     high = start + sum(step for step in steps if step > 0) + itemsize
-    return View(name, low, high, start, itemsize, shape, strides, (low - origin) % _ALIGNMENT, constant)
+    return View(name, low, high, start, itemsize, shape, strides, low - origin, constant)
 
 
 def dtype_name(array: Any) -> str:

@@ -73,7 +73,7 @@ def open_regions(runtime: ctypes.CDLL, regions: Sequence[Region]) -> None:
     """Open the slots and copy the data in. Raises ``MemoryError``."""
     for region in regions:
         size = region.high - region.low
-        region.address = runtime.rl_open(region.slot, size, region.views[0].residue)
+        region.address = runtime.rl_open(region.slot, size, region.views[0].placed)
         if not region.address:
             raise MemoryError(f"no address space for the buffer {region.name} of {size} bytes")
         ctypes.memmove(region.address, region.low, size)

@@ -198,22 +198,47 @@ struct Contention {
     u32 sectors = 0, degree = 0;  // degree: the most lanes on one address
 };
 
-// Atomics on one address follow each other: a sector is visited once for every lane on its most wanted address.
-inline Contention contention(const Request& r) {
+inline u32 most_on_one_address(const Request& r) {
     u64 addresses[32];
-    u32 count = 0;
+    u32 count = 0, most = 0;
     for (u32 l = 0; l < 32; ++l)
         if (r.mask >> l & 1) addresses[count++] = r.address[l];
     std::sort(addresses, addresses + count);
-    Contention result;
-    for (u32 i = 0, run = 0, most = 0; i < count; ++i) {
+    for (u32 i = 0, run = 0; i < count; ++i) {
         run = i && addresses[i] == addresses[i - 1] ? run + 1 : 1;
         most = std::max(most, run);
-        result.degree = std::max(result.degree, run);
-        if (i + 1 == count || addresses[i + 1] >> 5 != addresses[i] >> 5) {
-            result.sectors += most;
-            most = 0;
+    }
+    return most;
+}
+
+// Lines of 128 bytes go one of four ways, which a hash of the line's number picks.
+inline u32 way_of(u64 line) {
+    return static_cast<u32>(__builtin_parityll(line & 0x35) | __builtin_parityll(line & 0x1A) << 1);
+}
+
+// Every way serves its lanes in their order: it visits the line of the first that is left, and serves there all lanes of
+// this line whose bank no lane before them waits for, with this line or with another one. So lanes on one address follow
+// each other, and a line may be visited again for one whose bank was taken. Addresses are those in an allocation.
+inline Contention contention(const Request& r) {
+    Contention result;
+    result.degree = most_on_one_address(r);
+    for (u32 waiting = r.mask; waiting;) {
+        const u64 line = r.address[__builtin_ctz(waiting)] >> 7;
+        const u32 way = way_of(line);
+        u64 touched[32];
+        u32 busy = 0, served = 0, count = 0;
+        for (u32 l = 0; l < 32; ++l) {
+            const u64 address = r.address[l];
+            if (!(waiting >> l & 1) || way_of(address >> 7) != way) continue;
+            const u32 banks = (r.size > 4 ? 3u : 1u) << (address >> 2 & 31);
+            if (address >> 7 == line && !(banks & busy)) {
+                served |= 1u << l;
+                touched[count++] = address >> 5;
+            }
+            busy |= banks;
         }
+        waiting &= ~served;
+        result.sectors += unique(touched, count);
     }
     return result;
 }

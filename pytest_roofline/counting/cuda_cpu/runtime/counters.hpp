@@ -85,6 +85,15 @@ inline Wavefronts shared_wavefronts(Event event, const Request& r) {
     }
 }
 
+// The addresses counted from the start of their allocations, as a GPU's allocator would place it.
+inline Request in_allocation(Request r) {
+    for (u64& address : r.address) {
+        const Region* region = arena.find(address);
+        if (region) address += region->placed - region->base;
+    }
+    return r;
+}
+
 inline void count_request(u32 node, const Request& r) {
     LineCount& c = line_count(node);
     const Space space = static_cast<Space>(c.kind);
@@ -103,7 +112,7 @@ inline void count_request(u32 node, const Request& r) {
             c.ideal_sectors += ideal_sectors(r);
             return;
         case Space::global_atomic: {
-            const Contention here = contention(r);
+            const Contention here = contention(in_allocation(r));
             c.sectors += here.sectors;
             c.ideal_sectors += ideal_sectors(r);
             c.max_degree = std::max<u64>(c.max_degree, here.degree);

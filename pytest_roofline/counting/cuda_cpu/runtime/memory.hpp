@@ -17,6 +17,7 @@ struct Mapping {
 
 struct Region {
     u64 base = 0, size = 0;
+    u64 placed = 0;  // of `base`: the offset in its allocation
     bool read_only = false;
     Mapping data, map, cells;
     u8* state = nullptr;           // one ByteState per byte
@@ -103,10 +104,12 @@ inline void for_slack(const Region& region, F&& f) {
     for (u64 a = region.base + region.size; a < region.data.low + region.data.bytes; ++a) f(a);
 }
 
-// Opens slot `slot` for `size` bytes whose address is `residue` modulo 256; returns that address, 0 without memory.
-inline u64 open_region(u32 slot, u64 size, u32 residue) {
+// Opens slot `slot` for `size` bytes that start `placed` bytes into their allocation; returns their address, the same
+// modulo 256, or 0 without memory.
+inline u64 open_region(u32 slot, u64 size, u64 placed) {
     if (slot >= kSlots || !arena.reserve()) return 0;
     Region& region = arena.regions[slot];
+    const u64 residue = placed % 256;
     const u64 extent = round_up(residue + size, 256), pages = round_up(extent ? extent : 256, kPage);
     if (pages > 1ull << (arena.shift - 1)) return 0;
     const u64 middle = arena.low + (static_cast<u64>(slot) << arena.shift) + (1ull << (arena.shift - 1));
@@ -121,6 +124,7 @@ inline u64 open_region(u32 slot, u64 size, u32 residue) {
     }
     region.base = middle + pages - (extent ? extent : 256) + residue;
     region.size = size;
+    region.placed = placed;
     region.read_only = false;
     for_slack(region, [](u64 a) { *reinterpret_cast<u8*>(a) = canary(a); });
     region.state = nullptr;

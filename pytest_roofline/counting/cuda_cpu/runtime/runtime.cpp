@@ -159,7 +159,7 @@ void run(const LaunchSpec& spec) {
 
 using namespace roofline;
 
-RL_API uint64_t rl_open(uint32_t slot, uint64_t size, uint32_t residue) { return open_region(slot, size, residue); }
+RL_API uint64_t rl_open(uint32_t slot, uint64_t size, uint64_t placed) { return open_region(slot, size, placed); }
 
 // The byte map of an open slot, one ByteState per byte; 0 without memory.
 RL_API uint64_t rl_map(uint32_t slot) {
