@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import sys
@@ -48,8 +49,15 @@ def locked(path: Path) -> Iterator[None]:
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that any reader finds all of it or what was there before; creates its folder.
 
-    Raises ``OSError``, which names the file, and leaves nothing behind where it cannot be written.
+    A link stays one, and what is no file (a pipe, a device) is written to, not replaced. Raises ``OSError``, which
+    names the file, and leaves nothing behind where it cannot be written.
     """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)
+        return
+    path = path.resolve() if path.is_symlink() else path
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         file = tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False)  # noqa: SIM115  (closed before it is moved)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -243,4 +244,10 @@ def _save(config: pytest.Config) -> Path | None:
         raise pytest.UsageError(f"--roofline-save: {path} is a folder: name a file, or a folder without .json")
     if path.suffix != ".json" and path.exists() and not path.is_dir():
         raise pytest.UsageError(f"--roofline-save: {path} is a file: give it the ending .json, or name a folder")
+    folder = path.parent if path.suffix == ".json" else path
+    try:  # now, not after minutes of timing
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise pytest.UsageError(f"--roofline-save: nothing can be written into {folder}: {error.strerror}") from error
     return path

@@ -237,9 +237,9 @@ class State:
         """Run an order, in this process or in one of its own as the options say."""
         from pytest_roofline import worker
 
-        if self.options.spawn:
-            return worker.run_spawned(spec, self.options.timeout)
-        return worker.run(spec)
+        found = worker.run_spawned(spec, self.options.timeout) if self.options.spawn else worker.run(spec)
+        # A report or a run file that is handed on names no folder of this machine.
+        return replace(found, detail=found.detail.replace(f"{self.root}{os.sep}", ""))
 
 
 def _require_cuda_torch() -> None:

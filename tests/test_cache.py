@@ -69,3 +69,35 @@ def test_processes_that_change_a_file_take_turns(tmp_path, monkeypatch):
     assert [process.wait() for process in both] == [0, 0]
     assert path.read_text() == "100"
     assert [p.name for p in tmp_path.iterdir() if p.name != "cache"] == ["file"]
+
+
+def test_a_link_stays_a_link(tmp_path):
+    """What it points to gets the content, as with the shell's redirection."""
+    (tmp_path / "there").mkdir()
+    target, link = tmp_path / "there" / "report", tmp_path / "report"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    cache.write_atomically(link, b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+def test_a_pipe_is_written_to(tmp_path):
+    """Its reader gets the content; the pipe is still there."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        cache.write_atomically(pipe, b"content")
+        assert os.read(reader, 100) == b"content"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_a_folder_is_named(tmp_path):
+    """It is no place for a file's content, and is left as it is."""
+    with pytest.raises(IsADirectoryError) as caught:
+        cache.write_atomically(tmp_path, b"content")
+    assert caught.value.filename == str(tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -6,14 +6,24 @@ could be compared. See ``docs/cli.md``.
 
 from __future__ import annotations
 
+import os
 import sys
 
-OK, FAILED, UNUSABLE, NOTHING = 0, 1, 4, 5
+OK, FAILED, UNUSABLE, NOTHING, INTERRUPTED = 0, 1, 4, 5, 130
 """What the command ends with."""
 
 
 def main() -> None:
     """Entry point of the script."""
+    if sys.stdout is None:  # closed by whoever started it
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  (for the life of the process)
+    try:
+        sys.exit(_run())
+    except KeyboardInterrupt:  # also while the libraries are imported
+        sys.exit(INTERRUPTED)
+
+
+def _run() -> int:
     try:
         from pytest_roofline.cli.app import run
     except ModuleNotFoundError as error:
@@ -21,5 +31,5 @@ def main() -> None:
             raise
         help_ = "pip install 'pytest-roofline[cli]' brings it"
         print(f"pytest-roofline: {error.name} is not installed: {help_}", file=sys.stderr)
-        sys.exit(UNUSABLE)
-    sys.exit(run())
+        return UNUSABLE
+    return run()

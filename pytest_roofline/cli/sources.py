@@ -50,7 +50,7 @@ def _folder(path: Path) -> list[Baseline]:
     if not files:
         below = Store(path).devices()
         hint = f"; it has folders of {', '.join(below)}: name one of them" if below else ""
-        raise BaselineError(f"{path} holds neither baselines nor run files{hint}")
+        raise BaselineError(f"there are neither baselines nor run files in {path}{hint}")
     if any(_is_baseline(file) for file in files):  # then the others are damaged, or do not belong there
         return [read_baseline(file) for file in files]
     merged: dict[tuple[str, str], Baseline] = {}

@@ -115,3 +115,28 @@ def test_a_reader_that_leaves_early_changes_no_exit_code(tmp_path, arguments, co
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (code, "")
     assert len(done.stdout.splitlines()) == 1
+
+
+def test_an_interrupt_while_it_starts_ends_quietly():
+    """Ctrl-C while the libraries are imported: 130 as of any interrupted program, and no traceback."""
+    script = (
+        "import sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'pytest_roofline.cli.app':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "from pytest_roofline.cli import main\n"
+        "main()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (130, "")
+
+
+def test_without_a_standard_output_nothing_breaks(tmp_path):
+    """``>&-``: what is written to a file is written all the same."""
+    save(made_run({"copy/cuda/a/f32/8": 1e-5}), tmp_path / "run.json")
+    command = f"{sys.executable} -m pytest_roofline.cli report run.json -o report.txt >&-"
+    ended = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "copy" in (tmp_path / "report.txt").read_text()

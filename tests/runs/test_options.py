@@ -13,6 +13,7 @@ USAGE = 4
         (["--roofline-save=run.json"], "*--roofline-save stores a benchmark run: it needs --benchmark-only*"),
         (["--benchmark-only", "--roofline-save="], "*--roofline-save needs the path of a .json file or of a folder*"),
         (["--benchmark-only", "--roofline-save=folder.json"], "*folder.json is a folder: name a file, or a folder*"),
+        (["--benchmark-only", "--roofline-save=tox.ini/run.json"], "*nothing can be written into *tox.ini: *"),
         (["--benchmark-only", "--roofline-save=tox.ini"], "*tox.ini is a file: give it the ending .json*"),
     ],
 )
