@@ -67,7 +67,7 @@ def vectorised(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
 
 def double_buffered(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """As ``vectorised`` with asynchronous copies into the other of two pairs of tiles."""
-    wide = _wide(b) and _wide(c)
+    wide = _wide(b) and _wide(c) and c.shape[1] * c.element_size() % PACK == 0  # rows of whole packs, too
     _launch(DOUBLE_BUFFERED, f"matmul_double_buffered<{_flag(wide)}>", (64, 64), (256,), a, b, c)
 
 

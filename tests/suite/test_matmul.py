@@ -40,6 +40,17 @@ def counted(variant: str) -> LaunchRecord:
 
 
 @pytest.mark.usefixtures("compiler")
+@pytest.mark.parametrize("columns", [61, 63, 66])
+@pytest.mark.parametrize("variant", ["vectorised", "double_buffered", "tuned_128", "tuned"])
+def test_aligned_rows_may_end_within_a_pack(variant, columns):
+    """Rows of b and c that start at multiples of 16 bytes and end elsewhere: every element of them counts."""
+    a, b, c = matrix(3, 5), matrix(5, 68, seed=1)[:, :columns], torch.empty(3, 68)[:, :columns]
+    with checking():
+        getattr(matmul, variant)(a, b, c)
+    torch.testing.assert_close(c.double(), a.double() @ b.double(), rtol=5 * 2**-24, atol=0)
+
+
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize(
     ("variant", "loads", "stores", "intensity"),
     [
