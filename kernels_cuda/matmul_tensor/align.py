@@ -15,7 +15,7 @@ from pytest_roofline.launch import Source, c_type, ceil_div, require
 from pytest_roofline.tensor_map import refusal, store_refusal
 
 ALIGN = Source(Path(__file__).with_name("automatic.cu"))
-SIDE, THREADS = 64, 256  # as in automatic.cu
+SIDE, THREADS, CHUNK = 64, 256, 16  # as in automatic.cu: of a block, and bytes of a thread's accesses
 UNIT = 16  # elements that a row of a copy is a multiple of, in every format at least 16 bytes
 
 
@@ -70,7 +70,8 @@ def move(*pairs: tuple[torch.Tensor, Place]) -> None:
     for matrix, to in pairs:
         rows, columns = matrix.shape
         x, y = _bytes(matrix), _bytes(to.matrix)
-        blocks.append(ceil_div(rows, SIDE) * ceil_div(columns, SIDE) if to.moves else 0)
+        across = ceil_div(columns + CHUNK // matrix.element_size() - 1, SIDE)
+        blocks.append(ceil_div(rows, SIDE) * across if to.moves else 0)
         values.append((x, y, rows, columns, *x.stride(), y.stride(0)))
     if len(pairs) == 1:
         values, blocks = values * 2, [*blocks, 0]

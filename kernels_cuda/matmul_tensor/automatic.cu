@@ -3,7 +3,7 @@
 
 #include "realigned.cuh"
 
-constexpr int SIDE = 64;       // rows of a block's part, and chunks' worth of columns that give every thread as many
+constexpr int SIDE = 64;  // rows and columns of a block's part
 constexpr int THREADS = 256;
 
 // x[rows][columns] with any strides; y's columns are dense.
@@ -15,45 +15,42 @@ struct Move {
     long long x_row, x_column, y_row;
 };
 
+// Blocks across a row, of whose packs in y the first may begin before it.
 template <typename T>
-__device__ void store_chunk(const Move<T>& move, int row, int column, uint4 chunk) {
-    constexpr int WIDTH = CHUNK / sizeof(T);
-    T* to = move.y + row * move.y_row + column;
-    if (reinterpret_cast<unsigned long long>(to) % CHUNK == 0 && column + WIDTH <= move.columns) {
-        *reinterpret_cast<uint4*>(to) = chunk;
-    } else {
-        T element[WIDTH];
-        memcpy(element, &chunk, sizeof(chunk));
-#pragma unroll
-        for (int e = 0; e < WIDTH; ++e) {
-            if (column + e < move.columns) {
-                to[e] = element[e];
-            }
-        }
-    }
+__device__ int across(const Move<T>& move) {
+    return (move.columns + CHUNK / static_cast<int>(sizeof(T)) - 2) / SIDE + 1;
 }
 
-// Dense rows: a thread shifts chunks into place.
+// Dense rows: a thread shifts chunks to where packs of y lie, and copies those at the edges element by element.
 template <typename T>
 __device__ void copy_rows(const Move<T>& move, int first_row, int first_column) {
     constexpr int WIDTH = CHUNK / sizeof(T), ACROSS = SIDE / WIDTH;
 #pragma unroll
     for (int i = threadIdx.x; i < SIDE * ACROSS; i += THREADS) {
-        const int row = first_row + i / ACROSS, column = first_column + i % ACROSS * WIDTH;
-        if (row < move.rows && column < move.columns) {
-            const T* from = move.x + row * move.x_row + column;
-            Packs<T> packs;
+        const int row = first_row + i / ACROSS;
+        if (row < move.rows) {
+            const T* from = move.x + row * move.x_row;
+            T* to = move.y + row * move.y_row;
+            const int before = static_cast<int>(reinterpret_cast<unsigned long long>(to) / sizeof(T) % WIDTH);
+            const int column = first_column + i % ACROSS * WIDTH - before;
             if (column >= WIDTH && column + 2 * WIDTH <= move.columns) {
-                packs.read(from);
+                Packs<T> packs;
+                packs.read(from + column);
+                *reinterpret_cast<uint4*>(to + column) = packs.chunk();
             } else {
-                packs.read_edge(from, clipped<WIDTH>(move.columns - column));
+#pragma unroll
+                for (int e = 0; e < WIDTH; ++e) {
+                    if (column + e >= 0 && column + e < move.columns) {
+                        to[column + e] = from[column + e];
+                    }
+                }
             }
-            store_chunk(move, row, column, packs.chunk());
         }
     }
 }
 
-// Any strides: neighbouring threads read down the columns of x, and what lies across is turned in shared memory.
+// Any strides of x: neighbouring threads read down its columns, and what lies across is turned in shared memory. Rows of y
+// begin at multiples of 16 bytes.
 template <typename T>
 __device__ void turn(const Move<T>& move, int first_row, int first_column) {
     constexpr int WIDTH = CHUNK / sizeof(T), ACROSS = SIDE / WIDTH, PITCH = SIDE + 4 / sizeof(T);
@@ -76,15 +73,22 @@ __device__ void turn(const Move<T>& move, int first_row, int first_column) {
                 element[e] = tile[row][column + e];
             }
             memcpy(&chunk, element, sizeof(chunk));
-            store_chunk(move, first_row + row, first_column + column, chunk);
+            T* to = move.y + (first_row + row) * move.y_row + first_column + column;
+            if (first_column + column + WIDTH <= move.columns) {
+                *reinterpret_cast<uint4*>(to) = chunk;
+            } else {
+                for (int e = 0; e < move.columns - first_column - column; ++e) {
+                    to[e] = tile[row][column + e];
+                }
+            }
         }
     }
 }
 
 template <typename T>
 __device__ void move_block(const Move<T>& move, long long block) {
-    const int across = (move.columns - 1) / SIDE + 1;
-    const int row = static_cast<int>(block / across) * SIDE, column = static_cast<int>(block % across) * SIDE;
+    const int row = static_cast<int>(block / across(move)) * SIDE;
+    const int column = static_cast<int>(block % across(move)) * SIDE;
     if (move.x_column == 1) {
         copy_rows(move, row, column);
     } else {
