@@ -25,6 +25,7 @@ from benchmarks.retests import Starts, complete  # noqa: E402
 from benchmarks.rounds_data import CLASSES, Round, kind, load  # noqa: E402
 from benchmarks.screens import campaigns  # noqa: E402
 from pytest_roofline.statistics import MINIMAL  # noqa: E402
+from pytest_roofline.statistics.screen import compare_run  # noqa: E402
 
 LIMITED = "power-limited"
 NAMES = (*(name for _, name in CLASSES), LIMITED)
@@ -161,7 +162,8 @@ def screened(starts: Starts, most: int) -> None:
             moved = stored.moved(one)
             for case in one.cases:
                 if case in stored.runs:
-                    low = stored.change(one, case, 0.0, moved).low
+                    summary = one.summary(case)
+                    low = compare_run(case, summary, stored.runs[case], stored.past, moved).low
                     hits[_class(one, case)].append(low * (1 + np.array((0.0, *SLOWDOWNS))) > 1 + MINIMAL)
     if used < most:
         return

@@ -16,8 +16,8 @@ import math
 import pathlib
 import sys
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,14 +25,19 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.peer_rules import bootstrap_rule, mean_rule, u_rule  # noqa: E402
-from benchmarks.rounds_data import NEW, kind, load  # noqa: E402
+from benchmarks.retests import complete  # noqa: E402
+from benchmarks.rounds_data import Round, kind, load  # noqa: E402
 from benchmarks.shares import count_limit  # noqa: E402
+from pytest_roofline.retest.session import FRESH  # noqa: E402
 from pytest_roofline.statistics import MINIMAL, noise  # noqa: E402
 from pytest_roofline.statistics import paired as pairing  # noqa: E402
 from pytest_roofline.statistics import screen as screening  # noqa: E402
 from pytest_roofline.statistics.distributions import digamma, student_quantile, trigamma, trigamma_inverse  # noqa: E402
 from pytest_roofline.statistics.noise import Prior, between_pairs, between_runs, fit_prior  # noqa: E402
+from pytest_roofline.statistics.paired import LOOKS  # noqa: E402
+from pytest_roofline.statistics.screen import clock_shifted  # noqa: E402
 
+LIMITED = "power-limited"
 CASES, SAMPLES = 400, 40
 CHUNK = 100  # campaigns that are simulated at once
 PEERS = 5  # campaigns of the others' rules, which raise alarms in each
@@ -42,7 +47,8 @@ SLOWDOWNS = (0.0, 0.01, 0.02, 0.03, 0.05, 0.10)
 @dataclass(frozen=True)
 class Class:
     """Kernels of about ``seconds``, a ``share`` of the suite; standard deviations of ln t between starts, processes of
-    a start, pairs of a process, and samples of a run. They differ between cases by a factor of exp(0.4 z)."""
+    a start, pairs of a process, and samples of a run. Of a case they are those times exp(``spread`` z), with ``apart``
+    for its pairs."""
 
     name: str
     share: float
@@ -51,6 +57,9 @@ class Class:
     process: float
     pair: float
     jitter: float
+    spread: float = 0.4
+    apart: float = 0.4
+    limited: bool = False
 
 
 # H200: between starts from 114 cases stored on two and three starts and 40 of verdict_rounds.py on three starts and
@@ -77,12 +86,15 @@ class Suite:
         counts[0] += CASES - sum(counts)
         self.kind = np.repeat(np.arange(len(counts)), counts)
         shape = (self.campaigns, CASES)
-        spread = np.exp(0.4 * self.rng.standard_normal(shape))
         at = lambda name: np.array([getattr(c, name) for c in self.noise])[self.kind]  # noqa: E731
+        spread, apart = (np.exp(at(name) * self.rng.standard_normal(shape)) for name in ("spread", "apart"))
         self.seconds = at("seconds")
-        self.start, self.process, self.pair, self.jitter = (
-            at(name) * spread for name in ("start", "process", "pair", "jitter")
-        )
+        self.start, self.process, self.jitter = (at(name) * spread for name in ("start", "process", "jitter"))
+        self.pair = at("pair") * apart
+        limited = at("limited")
+        both = list(zip(self.seconds, limited, strict=True))
+        self.stated_runs = np.array([between_runs(s, power_limited=bool(flag)) for s, flag in both])
+        self.stated_pairs = np.array([between_pairs(s, power_limited=bool(flag)) for s, flag in both])
         self.stuck = self.rng.random(shape) < SLOW_SHARE
 
     def heavy(self, *shape: int) -> np.ndarray:
@@ -91,10 +103,18 @@ class Suite:
 
     def runs(self, count: int) -> np.ndarray:
         """ln t of one run of each of ``count`` campaigns, about the case's level."""
+        return self.levels(count) + self.processes(count)
+
+    def levels(self, count: int) -> np.ndarray:
+        """What all processes of a campaign have in common."""
+        own = self.heavy(self.campaigns, CASES, count) * self.start[..., None]
+        return own + CAMPAIGN * self.heavy(self.campaigns, 1, count)
+
+    def processes(self, count: int) -> np.ndarray:
+        """What each process has of its own."""
         shape = (self.campaigns, CASES, count)
-        level = self.heavy(*shape) * self.start[..., None] + self.heavy(*shape) * self.process[..., None]
         slow = self.stuck[..., None] & (self.rng.random(shape) < SLOW_CHANCE)
-        return level + SLOW * slow + CAMPAIGN * self.heavy(self.campaigns, 1, count)
+        return self.heavy(*shape) * self.process[..., None] + SLOW * slow
 
     def pairs(self, count: int) -> np.ndarray:
         """ln(new / old) of each process; half of the cases with a slow state have it in one of the two alone."""
@@ -132,24 +152,25 @@ def quantiles(tail: float, freedom: np.ndarray) -> np.ndarray:
     return np.array([student_quantile(tail, d) for d in freedom])[:, None]
 
 
-def screen(suite: Suite, stored: int) -> tuple[np.ndarray, Callable[[float], np.ndarray]]:
-    """Difference of one more run from so many stored ones, and half of its interval by the chance beside it."""
-    x = suite.runs(stored + 1)
-    old, new = x[..., :stored], x[..., stored]
+def screen(suite: Suite, stored: int) -> tuple[np.ndarray, np.ndarray, Callable[[float], np.ndarray]]:
+    """Difference of one more run from so many stored ones, the same with the median of it and of four fresh processes,
+    and half of its interval by the chance beside it."""
+    old, new = suite.runs(stored), suite.levels(1) + suite.processes(1 + FRESH)
     old = old - np.median(old - old.mean(2, keepdims=True), axis=1, keepdims=True)
-    moved = new - old.mean(2)
-    difference = moved - np.median(moved, axis=1, keepdims=True)
-    stated = np.array([between_runs(s) for s in suite.seconds])
+    moved = new[..., 0] - old.mean(2)
+    shift = np.median(moved, axis=1, keepdims=True)
+    difference, again = moved - shift, np.median(new, axis=2) - old.mean(2) - shift
+    stated = suite.stated_runs
     own = old.var(2, ddof=1) / stated**2
     scale, freedom = priors(own, stored - 1)
     variance, degrees = moderated(scale, freedom, own, stored - 1)
     error = np.sqrt(variance * (1 + 1 / stored)) * stated
-    return difference, lambda tail: quantiles(tail, degrees) * error
+    return difference, again, lambda tail: quantiles(tail, degrees) * error
 
 
 def retest(suite: Suite, slowdown: float, calibrated: int = 4) -> tuple[np.ndarray, np.ndarray]:
     """Verdict of each case (1 slower, -1 faster, 0 same, 9 undecided) and after how many processes."""
-    stated = np.array([between_pairs(s) for s in suite.seconds])
+    stated = suite.stated_pairs
     limit = np.array([math.log1p(pairing.target(s)) for s in suite.seconds])
     known = suite.pairs(calibrated)
     scale, freedom = priors(known.var(2, ddof=1) / stated**2, calibrated - 1)
@@ -207,16 +228,22 @@ def ours(rng: np.random.Generator, campaigns: int, classes: tuple[Class, ...], s
     hundredth of them.
     """
     alone, suspects, everything = map(
-        Tally, ("screen, stored baseline alone", "retest of suspects in pairs", "retest of all cases in pairs")
+        Tally,
+        (
+            "stored baseline alone, suspects in fresh processes",
+            "retest of suspects in pairs",
+            "retest of all cases in pairs",
+        ),
     )
     cost, unresolved = [], []
     for chunk in range(max(1, campaigns // CHUNK)):
         suite = Suite(rng, CHUNK, classes)
-        difference, half = screen(suite, stored)
+        difference, again, half = screen(suite, stored)
         limit = np.array([math.log1p(pairing.target(s)) for s in suite.seconds])
         certain = half(screening.FALSE_ALARM / screening.TAILS)
         slowdowns = SLOWDOWNS if chunk % 100 == 0 else (0.0,)
-        alone.add(suite, {by: difference + math.log1p(by) - certain > math.log1p(MINIMAL) for by in slowdowns})
+        slower = {by: (difference + math.log1p(by) > certain, again + math.log1p(by) - certain) for by in slowdowns}
+        alone.add(suite, {by: seems & (low > math.log1p(MINIMAL)) for by, (seems, low) in slower.items()})
         if chunk % 10:
             continue
         clear = half(screening.CLEARED)
@@ -259,36 +286,93 @@ def _all(rule: Callable[[np.ndarray, np.ndarray], bool], old: np.ndarray, new: n
 
 
 def fitted(folder: pathlib.Path) -> tuple[Class, ...]:
-    """The classes with the noise that recorded rounds show; what they cannot show stays as it is."""
-    starts = {name: [one for one in rounds if not one.partial] for name, rounds in load(folder).items()}
-    found = []
-    for stated in NOISE:
-        values: dict[str, list[float]] = defaultdict(list)
-        means: dict[tuple[str, str], list[float]] = defaultdict(list)
-        for rounds in starts.values():
-            for case, one in rounds[0].cases.items():
-                logs = [s.log_mean for r in rounds if (s := r.summary(case)) is not None]
-                if kind(one["seconds"]) != stated.name or len(logs) < 3:
-                    continue
-                pairs = [d for r in rounds if (d := r.number(case, 0.0)) is not None]
-                values["process"].append(np.std(logs, ddof=1))
-                values["pair"].append(np.std(pairs, ddof=1))
-                values["jitter"].append(np.std(np.log(one["samples"][NEW]), ddof=1))
-                values["seconds"].append(one["seconds"])
-                means[case, one["code"]].append(float(np.mean(logs)))
-        values["start"] = [np.std(m, ddof=1) for m in means.values() if len(m) > 2]
-        typical = {key: float(np.median(v)) for key, v in values.items() if len(v) > 4}
-        found.append(replace(stated, **typical))
-        print(
-            f"fitted {stated.name}: " + ", ".join(f"{k} {100 * v:.3f} %" for k, v in typical.items() if k != "seconds")
+    """Classes with the noise that recorded rounds show."""
+    cards = [rounds for found in load(folder).values() if len(rounds := complete(found)) >= LOOKS[0]]
+    cases = {case for rounds in cards for one in rounds for case in one.cases}
+    groups: dict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        found = Case.of(case, cards)
+        if found is not None:
+            groups[found.name].append(found)
+    classes = []
+    for name, members in groups.items():
+        process, spread = typical([one.process for one in members])
+        level, _ = typical([one.level for one in members])
+        rounds = np.mean([one.rounds for one in members])
+        classes.append(
+            Class(
+                name,
+                share=len(members) / sum(map(len, groups.values())),
+                seconds=float(np.median([one.seconds for one in members])),
+                start=math.sqrt(max(level**2 - process**2 / rounds, 1e-8)),
+                process=process,
+                pair=typical([one.pair for one in members])[0],
+                jitter=float(np.median([one.jitter for one in members])),
+                spread=spread,
+                apart=typical([one.pair for one in members])[1],
+                limited=name == LIMITED,
+            )
         )
-    return tuple(found)
+        print("fitted", classes[-1])
+    return tuple(sorted(classes, key=lambda one: -one.share))
+
+
+@dataclass(frozen=True)
+class Case:
+    """What rounds on several cards say of one case: variances with their degrees of freedom."""
+
+    name: str
+    seconds: float
+    rounds: float
+    level: tuple[float, int]
+    process: tuple[float, int]
+    pair: tuple[float, int]
+    jitter: float
+
+    @classmethod
+    def of(cls, case: str, cards: Sequence[Sequence[Round]]) -> Case | None:
+        """``None`` where fewer than two cards have measured the same code often enough.
+
+        Rounds in which another kernel had left a lowered clock behind are left out, as the verdict leaves them open.
+        """
+        clock = np.median([one.clock(case) or 0.0 for rounds in cards for one in rounds if case in one.cases])
+        code = next(one.cases[case]["code"] for rounds in cards for one in rounds if case in one.cases)
+        kept = [[one for one in rounds if _alike(one, case, code, clock)] for rounds in cards]
+        kept = [rounds for rounds in kept if len(rounds) > 2]
+        if len(kept) < 2:
+            return None
+        logs = [[one.summary(case).log_mean for one in rounds] for rounds in kept]
+        pairs = [[one.number(case, 0.0) for one in rounds] for rounds in kept]
+        seconds = float(np.median([one.cases[case]["seconds"] for rounds in kept for one in rounds]))
+        limited = np.mean([one.limited(case) for rounds in kept for one in rounds]) > 0.5
+        within = sum(len(rounds) - 1 for rounds in kept)
+        return cls(
+            LIMITED if limited else kind(seconds),
+            seconds,
+            float(np.mean([len(rounds) for rounds in kept])),
+            (float(np.var([np.mean(card) for card in logs], ddof=1)), len(kept) - 1),
+            (sum(float(np.var(card)) * len(card) for card in logs) / within, within),
+            (sum(float(np.var(card)) * len(card) for card in pairs) / within, within),
+            float(np.median([np.std(np.log(one.samples(case, 0.0)), ddof=1) for rounds in kept for one in rounds])),
+        )
+
+
+def _alike(one: Round, case: str, code: str, clock: float) -> bool:
+    return case in one.cases and one.cases[case]["code"] == code and not clock_shifted(one.clock(case), [clock])
+
+
+def typical(variances: Sequence[tuple[float, int]]) -> tuple[float, float]:
+    """The typical standard deviation and by how much, as a standard deviation of its logarithm, cases differ in it."""
+    known = [(max(v, 1e-10), d) for v, d in variances]
+    logs = [math.log(v) - digamma(d / 2) + math.log(d / 2) for v, d in known]
+    excess = np.var(logs, ddof=1) - np.mean([trigamma(d / 2) for _, d in known])
+    return math.exp(float(np.median([math.log(v) for v, _ in known])) / 2), math.sqrt(max(float(excess), 0.0)) / 2
 
 
 def verify(rng: np.random.Generator) -> None:
     """The vectorised rules give what the plugin's own functions give."""
     suite = Suite(rng, 1)
-    stated = np.array([between_pairs(s) for s in suite.seconds])
+    stated = suite.stated_pairs
     known, d = suite.pairs(4)[0], suite.pairs(16)[0] + 0.008
     scale, freedom = priors(known.var(1, ddof=1)[None] / stated**2, 3)
     prior = Prior(float(scale[0]), float(freedom[0]), CASES)

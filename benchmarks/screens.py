@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pathlib
 import statistics
 import sys
@@ -12,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.rounds_data import Round  # noqa: E402
-from pytest_roofline.statistics import Change, Summary  # noqa: E402
+from pytest_roofline.statistics import Summary  # noqa: E402
 from pytest_roofline.statistics.screen import (  # noqa: E402
     FALSE_ALARM,
     History,
@@ -38,25 +39,40 @@ class Campaigns:
         current = {case: summary for case in self.runs if (summary := one.summary(case)) is not None}
         return shift(current, self.past)
 
-    def change(self, one: Round, case: str, planted: float, moved: Shift, chance: float = FALSE_ALARM) -> Change:
-        """A case of a run against what is stored of it."""
-        summary = one.summary(case, planted)
-        assert summary is not None
-        return compare_run(case, summary, self.runs[case], self.past, moved, chance)
+    def verdict(
+        self,
+        one: Round,
+        case: str,
+        summary: Summary,
+        moved: Shift,
+        chance: float = FALSE_ALARM,
+        clock: float | None = None,
+    ) -> Verdict:
+        """What the plugin says of a run of a case, were its code not known to be the baseline's.
 
-    def verdict(self, one: Round, case: str, planted: float, moved: Shift, chance: float = FALSE_ALARM) -> Verdict:
-        """What the plugin says of it, were its code not known to be the baseline's."""
-        found = self.change(one, case, planted, moved, chance)
-        summary, others = one.summary(case, planted), [self.rounds[name] for name in self.runs[case]]
+        ``clock`` is the SM clock under it, that of the unchanged kernel where it is not given.
+        """
+        runs, others = self.runs[case], [self.rounds[name] for name in self.runs[case]]
+        found = compare_run(case, summary, runs, self.past, moved, chance)
         floor = one.floor - statistics.median(other.floor for other in others)
-        rest = summary.shifted(-floor) if summary else None
-        runs = self.runs[case]
+        rest = summary.shifted(-floor)
         explained = rest is not None and not changed(compare_run(case, rest, runs, self.past, moved, chance))
-        clocks = [clock for other in others if (clock := other.clock(case))]
-        now = one.clock(case, planted)
+        clocks, now = [known for other in others if (known := other.clock(case))], clock or one.clock(case)
         off = clock_shifted(now, clocks)
-        clock = now / statistics.median(clocks) if off and now else 1.0
-        return compare(found, len(others), Circumstances(floor=floor if explained else 0.0, clock=clock))
+        ratio = now / statistics.median(clocks) if off and now else 1.0
+        return compare(found, len(others), Circumstances(floor=floor if explained else 0.0, clock=ratio))
+
+
+def slowed(summary: Summary, by: float) -> Summary:
+    """The same run, had every sample taken longer by a fraction."""
+    quantiles = tuple(q * (1 + by) for q in summary.quantiles)
+    return Summary(summary.log_mean + math.log1p(by), quantiles, summary.count, summary.power_limited)
+
+
+def median_of(summaries: Sequence[Summary]) -> Summary:
+    """The first, moved to the median of all: what the plugin makes of fresh processes."""
+    first, middle = summaries[0], statistics.median(summary.log_mean for summary in summaries)
+    return slowed(first, math.expm1(middle - first.log_mean))
 
 
 def campaigns(starts: Mapping[str, Sequence[Round]], name: str, most: int | None = None) -> Campaigns:

@@ -3,9 +3,10 @@
     python benchmarks/verdict_power.py benchmarks/rounds
 
 Retest in pairs: the rounds of a start and card that plant the same slowdown are one retest, calibrated on four rounds
-of every card on other starts. Screen: every round is a run, the first rounds on other starts are the stored campaigns.
-Nights: the screen's suspects are decided by a retest in rounds of the same start. Rules of others: a run against one of
-another start, and against the round before it. Every share has its 95 % interval.
+of every card on other starts. Nights: every round is a run, the first rounds on other starts are the stored campaigns,
+and the screen's suspects are decided by a retest in rounds of the same start. Stored campaigns alone: suspects are
+decided by the median of five rounds. Rules of others: a run against one of another start, and against the round before
+it. Every share has its 95 % interval.
 """
 
 from __future__ import annotations
@@ -25,15 +26,18 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.peer_rules import bootstrap_rule, mean_rule, u_rule  # noqa: E402
 from benchmarks.retests import Calibration, Starts, calibration, complete, retest  # noqa: E402
 from benchmarks.rounds_data import Round, kind, load  # noqa: E402
-from benchmarks.screens import Campaigns, campaigns  # noqa: E402
+from benchmarks.screens import Campaigns, campaigns, median_of, slowed  # noqa: E402
 from benchmarks.shares import Share, count_limit  # noqa: E402
 from pytest_roofline.retest.choice import worth  # noqa: E402
+from pytest_roofline.retest.session import FRESH  # noqa: E402
 from pytest_roofline.retest.settings import SUSPECTS  # noqa: E402
-from pytest_roofline.statistics import alarm  # noqa: E402
+from pytest_roofline.statistics import Summary, alarm  # noqa: E402
 from pytest_roofline.statistics.paired import LOOKS, Outcome  # noqa: E402
+from pytest_roofline.statistics.screen import Shift  # noqa: E402
 from pytest_roofline.verdict import Kind, settle  # noqa: E402
 
 LIMITED = "power-limited"
+ADDED = (0.02, 0.03, 0.04, 0.05, 0.10)
 Shares = dict[tuple[str, float], Share]
 
 
@@ -48,7 +52,7 @@ def main() -> None:
     print(
         f"{len(full)} rounds over all cases, {machines} starts of the machine, {len(starts)} with cards, {cases} cases"
     )
-    for table in (paired, screened, nights, peers):
+    for table in (paired, nights, alone, peers):
         print()
         table(starts)
 
@@ -84,7 +88,7 @@ def paired(starts: Starts) -> None:
             for case, planted in variants(chain[0]):
                 decision = retest(chain, case, planted, known)
                 if decision is not None:
-                    found[name_of(chain[0], case), planted].append(decision.outcome)
+                    found[class_of(rounds, case), planted].append(decision.outcome)
     print(f"Retest in pairs, every case, {runs} times:")
     rows(found, Outcome.SLOWER, Outcome.FASTER, Outcome.UNDECIDED)
 
@@ -113,40 +117,60 @@ def variants(one: Round) -> Iterator[tuple[str, float]]:
         yield from ((case, 0.0), (case, found["planted"]))
 
 
-def screened(starts: Starts) -> None:
-    """Each round as a run against the stored campaigns alone."""
-    if len({rounds[0].machine for rounds in starts.values()}) < 2:
-        print("The screen needs rounds of two starts.")
+def alone(starts: Starts) -> None:
+    """Each round as a run against the stored campaigns alone; what seems slower is measured again in the next four
+    rounds of the card, as in fresh processes. Beside planted slowdowns some are added to the recorded times."""
+    if not several(starts):
         return
     found: dict[tuple[str, float], list[Kind]] = defaultdict(list)
-    width, runs = defaultdict(list), 0
+    added: dict[tuple[str, float], list[Kind]] = defaultdict(list)
+    runs, counts = 0, []
     for name, rounds in starts.items():
-        stored = campaigns(starts, name)
-        for one in complete(rounds):
+        stored, whole = campaigns(starts, name), complete(rounds)
+        counts.append(len(stored.rounds))
+        for one in whole:
             runs, moved = runs + 1, stored.moved(one)
-            for case, planted in variants(one):
-                if case in stored.runs:
-                    verdict = stored.verdict(one, case, planted, moved)
-                    found[_class(stored, one, case), planted].append(verdict.kind)
-                    if verdict.change and not planted:
-                        width[_class(stored, one, case)].append(verdict.change.detectable)
-    print(f"Stored campaigns alone, {runs} runs:")
+            fresh = [one, *after(whole, one)[:FRESH]]
+            for case in stored.runs:
+                if case not in one.cases:
+                    continue
+                group, planted = class_of(whole, case), one.planted(case) or 0.0
+                for by in (0.0, *ADDED):
+                    chain = [slowed(s, by) for r in fresh if (s := r.summary(case))]
+                    added[group, by].append(_judged(stored, one, case, chain, moved))
+                chain = [s for r in fresh if (s := r.summary(case, planted))]
+                found[group, planted].append(_judged(stored, one, case, chain, moved, one.clock(case, planted)))
+    print(f"Stored campaigns alone ({min(counts)} to {max(counts)}), {runs} runs, slowdowns added to recorded times:")
+    rows(added, Kind.REGRESSION, Kind.IMPROVEMENT, Kind.UNRESOLVED)
+    print("The same, planted on the device:")
     rows(found, Kind.REGRESSION, Kind.IMPROVEMENT, Kind.UNRESOLVED)
-    for name, values in sorted(width.items()):
-        print(f"  {name}: shows in 99 % of runs from {100 * np.median(values):.1f} % on (median of cases)")
 
 
-def _class(stored: Campaigns, one: Round, case: str) -> str:
-    """Power-limited kernels count on their own: their levels follow the clock that a card reaches."""
-    limited = one.limited(case) or any(summary.power_limited for summary in stored.runs[case].values())
-    return LIMITED if limited else name_of(one, case)
+def _judged(
+    stored: Campaigns, one: Round, case: str, chain: Sequence[Summary], moved: Shift, clock: float | None = None
+) -> Kind:
+    """The verdict of a run whose fresh processes are the rest of a chain, if it comes to them."""
+    verdict = stored.verdict(one, case, chain[0], moved, clock=clock)
+    if worth(verdict, one.cases[case]["seconds"], SUSPECTS, old=False):
+        verdict = stored.verdict(one, case, median_of(chain), moved, clock=clock)
+    return verdict.kind
+
+
+def class_of(rounds: Sequence[Round], case: str) -> str:
+    """The class that a case counts to. Power-limited kernels count on their own: their times follow their clocks."""
+    mine = [one for one in rounds if case in one.cases]
+    return LIMITED if sum(one.limited(case) for one in mine) > len(mine) / 2 else name_of(mine[0], case)
+
+
+def several(starts: Starts) -> bool:
+    """Whether there are two starts of the machine, one to be held against the other."""
+    return len({rounds[0].machine for rounds in starts.values()}) > 1
 
 
 def nights(starts: Starts) -> None:
     """Runs as a night makes them: a round is screened against other starts, its suspects are retested in the rounds of
     the same start after it and before it. Every kernel counts as one whose code has changed."""
-    if len({rounds[0].machine for rounds in starts.values()}) < 2:
-        print("A night needs rounds of two starts.")
+    if not several(starts):
         return
     found: dict[tuple[str, float], list[Kind]] = defaultdict(list)
     runs, suspects = 0, Share()
@@ -157,12 +181,13 @@ def nights(starts: Starts) -> None:
             for case, planted in variants(one):
                 if case not in stored.runs:
                     continue
-                verdict, seconds = stored.verdict(one, case, planted, moved), one.cases[case]["seconds"]
+                verdict = stored.verdict(one, case, one.summary(case, planted), moved, clock=one.clock(case, planted))
+                seconds = one.cases[case]["seconds"]
                 suspect = worth(verdict, seconds, SUSPECTS, old=True)
                 if suspect:
                     decision = retest(after(rounds, one), case, planted, known, alarm(len(stored.runs)))
                     verdict = settle(verdict, decision, "the old kernel") if decision else verdict
-                found[name_of(one, case), planted].append(verdict.kind)
+                found[class_of(rounds, case), planted].append(verdict.kind)
                 if not planted:
                     suspects.add(suspect)
     print(f"Nights, screen and retest of suspects, {runs} runs; suspects {suspects}:")
