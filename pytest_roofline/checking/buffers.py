@@ -122,15 +122,29 @@ def _allocate(
     *,
     pinned: bool = False,
 ) -> GuardedBuffer:
-    import torch
-
     hull = _hull(extents, strides) * item.itemsize
     size = 2 * GUARD_BYTES + ALIGNMENT + offset * item.itemsize + hull
-    arena = torch.empty((size + 7) // 8 * 8, dtype=torch.uint8, device=device, pin_memory=pinned)
+    arena = _arena((size + 7) // 8 * 8, device, pinned=pinned)
     start = GUARD_BYTES + -(arena.data_ptr() + GUARD_BYTES) % ALIGNMENT + offset * item.itemsize
     buffer = GuardedBuffer(name, item, arena, _view(arena, start, item, extents, strides), tag)
     buffer.poison()
     return buffer
+
+
+def _arena(size: int, device: str, *, pinned: bool) -> torch.Tensor:
+    """Bytes that start at a multiple of ``ALIGNMENT``.
+
+    A CPU's memory does not, and of a view it is counted where it lies in its allocation: the counts of one case would
+    differ from run to run. So the tensor's own storage begins at such a multiple.
+    """
+    import torch
+
+    on_host = device == "cpu" and not pinned
+    memory = torch.empty(size + on_host * ALIGNMENT, dtype=torch.uint8, device=device, pin_memory=pinned)
+    if not on_host:
+        return memory
+    skipped = -memory.data_ptr() % ALIGNMENT
+    return torch.from_numpy(memory.numpy()[skipped : skipped + size])
 
 
 def _view(

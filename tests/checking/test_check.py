@@ -253,6 +253,18 @@ def test_host_arguments_lie_on_the_host(operation, monkeypatch, host, device, pa
     assert asked == [expected]
 
 
+def test_a_buffer_lies_at_the_same_place_of_its_allocation_each_time(operation):
+    """Counts of lines and sectors follow from that place, so it must not depend on what was allocated before."""
+    case = operation.case(CaseId.parse("negate/host/plain/f32/5x7"))
+    kept, places = [], set()
+    for size in range(1, 400, 7):
+        view = buffers.guarded(operation.arguments[0], case, "cpu", 0).view
+        kept += [view, torch.empty(64 * size)]  # moves the next allocation by another multiple of 64 bytes
+        places.add((view.data_ptr() - view.untyped_storage().data_ptr()) % 512)
+        assert view.data_ptr() % buffers.ALIGNMENT == 0
+    assert len(places) == 1
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 def test_a_wrong_copy_to_the_host_is_caught(operation):
     """Outputs in page-locked memory are compared where the exact result is, after the device is done."""
