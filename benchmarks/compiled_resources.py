@@ -11,6 +11,7 @@ what it has every few seconds: stopped early, it compares fewer kernels.
 from __future__ import annotations
 
 import collections
+import copy
 import hashlib
 import itertools
 import json
@@ -92,6 +93,7 @@ class Reported(process.Recorder):
         """What Triton learnt from the driver; of shared memory it tells the dynamic part, and the driver the static."""
         from cupy_backends.cuda.api import driver
 
+        kernel = copy.copy(kernel)  # launchers launch again without asking Triton what they see loaded
         kernel._init_handles()
         static = driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel.function)
         self.compilers.add(triton_target.compiler())
