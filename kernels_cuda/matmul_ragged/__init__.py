@@ -127,8 +127,9 @@ def launch_stream(
     function((share.blocks,), (tiling.threads,), values, tiling.shared_bytes)
     if share.shared:
         join = STREAM_K.function(f"matmul_ragged_join_runs<{c_type(c)}, {tiling.rows}, {tiling.columns}>")
-        values = (partials, c, m, n, *c.stride(), *ranges, steps)
-        join((share.shared, ceil_div(tiling.elements, JOINED)), (JOIN_WARPS * 32,), values)
+        warps = join_share(share.runs)
+        values = (partials, c, m, n, *c.stride(), *ranges, steps, warps)
+        join((share.shared, ceil_div(tiling.elements * warps, JOIN_WARPS * JOINED)), (JOIN_WARPS * 32,), values)
 
 
 def _tiles(m: int, n: int, tiling: Tiling) -> int:

@@ -45,10 +45,10 @@ __device__ void join(const Results<T>& c, long long row, long long column, int f
     }
 }
 
-// Adds up the runs of tile whole + blockIdx.x; a tile that one piece covers is in c already.
+// Adds up the runs of tile whole + blockIdx.x, `share` warps at a time; a tile that one piece covers is in c already.
 template <int ROWS, int COLUMNS, typename T>
 __device__ void join_runs(const float* __restrict__ partials, const Results<T>& c, int group, long long tiles,
-                          long long whole, long long pieces, int steps) {
+                          long long whole, long long pieces, int steps, int share) {
     const long long total = (tiles - whole) * steps, start = static_cast<long long>(blockIdx.x) * steps;
     long long first = start * pieces / total, last = (start + steps - 1) * pieces / total;
     while (piece_start(first + 1, total, pieces) <= start) {
@@ -63,6 +63,5 @@ __device__ void join_runs(const float* __restrict__ partials, const Results<T>& 
     long long row, column;
     place<ROWS, COLUMNS>(row, column, whole + blockIdx.x, c.rows, c.columns, group);
     const auto piece = [&](int p) { return partials + (static_cast<long long>(p) + blockIdx.x) * (ROWS * COLUMNS); };
-    const int count = static_cast<int>(last - first + 1), share = count > 4 ? 8 : count > 2 ? 4 : 2;
     join<ROWS, COLUMNS>(c, row, column, static_cast<int>(first), static_cast<int>(last) + 1, share, piece);
 }

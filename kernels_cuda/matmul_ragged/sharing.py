@@ -24,6 +24,11 @@ class Shares(NamedTuple):
     def shared(self) -> int:
         return self.tiles - self.whole
 
+    @property
+    def runs(self) -> int:
+        """Pieces that a shared tile is made of, at most: those that lie within it, and one at each end."""
+        return self.pieces // self.shared + 2
+
 
 def shared_out(tiles: int, steps: int, blocks: int, slots: int) -> Shares:
     """Whole tiles as long as every block has one, equal pieces of the steps of those that are left.

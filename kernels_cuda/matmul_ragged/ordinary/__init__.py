@@ -87,8 +87,9 @@ def launch_stream(
     STREAM_K.function(name)((share.blocks,), (tile.threads,), values, tile.shared_bytes)
     if share.shared:
         join = STREAM_K.function(f"matmul_ragged_ordinary_join_runs<{tile.rows}, {tile.columns}>")
-        values = (partials, c, m, n, *c.stride(), *ranges, steps)
-        join((share.shared, ceil_div(elements, JOINED)), (JOIN_WARPS * 32,), values)
+        warps = join_share(share.runs)
+        values = (partials, c, m, n, *c.stride(), *ranges, steps, warps)
+        join((share.shared, ceil_div(elements * warps, JOIN_WARPS * JOINED)), (JOIN_WARPS * 32,), values)
 
 
 @functools.lru_cache(maxsize=1024)

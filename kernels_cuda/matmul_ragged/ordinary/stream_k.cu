@@ -33,6 +33,7 @@ template <int ROWS, int COLUMNS>
 __global__ void __launch_bounds__(256)
 matmul_ragged_ordinary_join_runs(const float* __restrict__ partials, float* __restrict__ c, int m, int n,
                                  long long c_row, long long c_column, int group, long long tiles, long long whole,
-                                 long long pieces, int steps) {
-    join_runs<ROWS, COLUMNS>(partials, Results<float>{c, c_row, c_column, m, n}, group, tiles, whole, pieces, steps);
+                                 long long pieces, int steps, int share) {
+    join_runs<ROWS, COLUMNS>(partials, Results<float>{c, c_row, c_column, m, n}, group, tiles, whole, pieces, steps,
+                             share);
 }
