@@ -14,7 +14,7 @@ import pathlib
 import statistics
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,7 +23,8 @@ sys.path.insert(0, str(ROOT))
 
 from pytest_roofline.statistics import Summary, summarise  # noqa: E402
 from pytest_roofline.statistics.paired import of_process  # noqa: E402
-from pytest_roofline.timing.telemetry import HELD_CLOCK, POWER_CAP  # noqa: E402
+from pytest_roofline.statistics.screen import HELD_CLOCK  # noqa: E402
+from pytest_roofline.timing.telemetry import POWER_CAP  # noqa: E402
 
 CLASSES = ((20e-6, "from 20 us"), (5e-6, "5 to 20 us"), (0.0, "below 5 us"))
 OLD, NEW, SLOWED = range(3)  # places of a case's samples
@@ -73,7 +74,7 @@ class Round:
         if samples is None:
             return None
         plain = summarise(samples.tolist())
-        return Summary(plain.log_mean, plain.quantiles, plain.count, self.limited(case))
+        return replace(plain, power_limited=self.limited(case), clock_mhz=self.clock(case, planted))
 
     def limited(self, case: str) -> bool:
         """Whether the power limit held the clocks down."""

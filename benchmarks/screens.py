@@ -7,7 +7,7 @@ import pathlib
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -66,7 +66,7 @@ class Campaigns:
 def slowed(summary: Summary, by: float) -> Summary:
     """The same run, had every sample taken longer by a fraction."""
     quantiles = tuple(q * (1 + by) for q in summary.quantiles)
-    return Summary(summary.log_mean + math.log1p(by), quantiles, summary.count, summary.power_limited)
+    return replace(summary, log_mean=summary.log_mean + math.log1p(by), quantiles=quantiles)
 
 
 def median_of(summaries: Sequence[Summary]) -> Summary:

@@ -85,7 +85,7 @@ class Judge:
             reason = Reason(evidence.reason) if evidence.reason else Reason.NO_TIME
             verdict = Verdict(Kind.INVALID, reason, evidence.detail)
             return Row(case, 0.0, False, None, None, assess(work, model, self.record, self.ceilings), verdict)
-        timing, summary = evidence.timing, summarise(evidence.timing.samples)
+        timing, summary = evidence.timing, _summary(evidence.timing)
         seconds = timing.kernel if timing.kernel is not None else summary.seconds
         assessment = assess(work, model, self.record, self.ceilings, timing.launch_floor)
         against_roof = hold_against_roof(seconds, self._roof(case, assessment))
@@ -120,6 +120,7 @@ class Judge:
             same_code=timing.code is not None and timing.code == last.code,
             floor=floor if explained else 0.0,
             clock=_clock_ratio(timing, runs) if shifted else 1.0,
+            cycles=name in past.history.cycles and summary.clock_mhz is not None,
         )
         return compare(found, len(runs), around)
 
@@ -128,7 +129,7 @@ class Judge:
         timing, environment = evidence.timing, evidence.environment
         assert timing is not None
         assert environment is not None
-        first = summarise(timing.samples)
+        first = _summary(timing)
         typical = statistics.median([first.log_mean, *log_means])
         summary = first.shifted(math.exp(typical) - first.seconds) or first
         verdict = self._compare(case, timing, summary, environment, chance)
@@ -174,6 +175,11 @@ class Judge:
             return None
         fitting = [f for f in case.kernel.floors if f.device == self.record.key and case.shape.size >= f.size]
         return max(fitting, key=lambda f: f.size, default=None)
+
+
+def _summary(timing: Timing) -> Summary:
+    """Of the brackets, with the clock under them."""
+    return replace(summarise(timing.samples), clock_mhz=timing.telemetry.clock_mhz or None)
 
 
 def _floor_moved(timing: Timing, runs: Mapping[str, Run]) -> float:

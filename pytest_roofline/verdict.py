@@ -133,13 +133,15 @@ class Circumstances:
 
     ``differences`` name what else changed (driver, toolchain). ``same_code``: the machine code and the launch
     configuration are those of the baseline. ``floor``: an empty launch became slower by so many seconds, and the rest
-    of the change is none. ``clock``: SM clock over that of the baseline, where it is shifted.
+    of the change is none. ``clock``: SM clock over that of the baseline, where it is shifted. ``cycles``: what is
+    compared are clock cycles, so that the clock explains nothing.
     """
 
     differences: Sequence[str] = ()
     same_code: bool = False
     floor: float = 0.0
     clock: float = 1.0
+    cycles: bool = False
 
 
 def compare(found: Change | None, campaigns: int, around: Circumstances | None = None) -> Verdict:
@@ -152,7 +154,8 @@ def compare(found: Change | None, campaigns: int, around: Circumstances | None =
         sentence = "no baseline for this case: store one with --roofline-update"
         return Verdict(Kind.NEW, Reason.NO_BASELINE, sentence, suspect=True)
     kind, reason = _classify(found)
-    sentence = f"{interval(found)} against {campaigns} stored run{'s' if campaigns > 1 else ''}"
+    unit = "in clock cycles " if around.cycles else ""
+    sentence = f"{interval(found)} {unit}against {campaigns} stored run{'s' if campaigns > 1 else ''}"
     if around.differences:
         sentence += f" of another environment: {'; '.join(around.differences)}"
     if kind is not Kind.SAME:
@@ -172,7 +175,7 @@ def _explained(kind: Kind, reason: Reason, found: Change, around: Circumstances)
         return Kind.ENVIRONMENT, Reason.FINGERPRINT, ""
     if around.floor:
         return Kind.ENVIRONMENT, Reason.LAUNCH_FLOOR, f"; an empty launch takes {around.floor * 1e9:+.0f} ns more"
-    if around.clock != 1.0 and (found.ratio > 1) == (around.clock < 1):
+    if around.clock != 1.0 and not around.cycles and (found.ratio > 1) == (around.clock < 1):
         moved = f"; the SM clock is {100 * (around.clock - 1):+.1f} % off: --roofline-against tells"
         return Kind.UNRESOLVED, Reason.CLOCK, moved
     return kind, reason, ""

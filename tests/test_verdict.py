@@ -118,6 +118,13 @@ def test_a_shifted_clock_leaves_open_whose_fault_it_is(seconds, clock, kind):
         assert "--roofline-against tells" in found.sentence
 
 
+def test_what_is_counted_in_cycles_is_not_excused_by_the_clock():
+    """The clock is no part of the comparison then, and the unit is told."""
+    found = held(run(1.1e-3), QUIET, Circumstances(clock=0.9, cycles=True))
+    assert found.kind is Kind.REGRESSION
+    assert "in clock cycles against 5 stored runs" in found.sentence
+
+
 def test_who_cannot_tell_says_what_could_be_told():
     """An unresolved case states the smallest slowdown that would have shown."""
     found = held(run(1.01e-3), [run(1.1e-3), run(0.9e-3)] * 3)

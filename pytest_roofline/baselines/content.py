@@ -54,7 +54,8 @@ class Run:
     @property
     def summary(self) -> Summary:
         """What comparisons use. Raises ``ValueError`` for numbers that no samples can have."""
-        return Summary(self.log_mean, self.quantiles, self.count, "SwPowerCap" in self.throttle_reasons)
+        limited = "SwPowerCap" in self.throttle_reasons
+        return Summary(self.log_mean, self.quantiles, self.count, limited, self.clock_mhz)
 
 
 @dataclass(frozen=True)

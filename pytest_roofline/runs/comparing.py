@@ -89,7 +89,8 @@ def _time(case: CaseRecord, summary: Summary | None, before: Past, moved: Shift,
             verdict = Verdict(Kind.INFORMATION, Reason.PEER, "a library routine is no kernel of this project")
         return replace(case, verdict=comparison("baseline", verdict), comparisons=())
     found = compare_run(case.id, summary, {name: r.summary for name, r in runs.items()}, before.history, moved, chance)
-    around = Circumstances(before.differences.get(case.id, ()), _same_code(case, before))
+    in_cycles = case.id in before.history.cycles and summary.clock_mhz is not None
+    around = Circumstances(before.differences.get(case.id, ()), _same_code(case, before), cycles=in_cycles)
     return replace(case, verdict=comparison("baseline", compare(found, len(runs), around)), comparisons=())
 
 
@@ -97,7 +98,8 @@ def _summary(case: CaseRecord) -> Summary:
     assert case.times is not None
     bracket = case.times.bracket
     limited = case.telemetry is not None and "SwPowerCap" in case.telemetry.throttle_reasons
-    return Summary(bracket.log_mean, bracket.quantiles, bracket.count, limited)
+    clock = case.telemetry.clock_mhz if case.telemetry is not None else None
+    return Summary(bracket.log_mean, bracket.quantiles, bracket.count, limited, clock)
 
 
 def _untrusted(case: CaseRecord) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 ALARMS = 0.01  # false alarms that a campaign may raise, shared by the cases that may raise one
@@ -19,7 +19,8 @@ _ROUNDING = 1e-9  # of a mean of logarithms, far above what doubles lose
 class Summary:
     """One run of one case: ``log_mean`` is the 20-80 % trimmed mean of ln(seconds), which is what comparisons use.
 
-    ``power_limited`` says that the power limit held the clocks down. Raises ``ValueError`` unless there are at least
+    ``power_limited`` says that the power limit held the clocks down, ``clock_mhz`` is the SM clock under the kernel,
+    where it is known. Raises ``ValueError`` unless there are at least
     two samples, positive ascending :data:`QUANTILES`, and a finite mean among them: no verdict rests on less.
     """
 
@@ -27,6 +28,7 @@ class Summary:
     quantiles: tuple[float, ...]
     count: int
     power_limited: bool = False
+    clock_mhz: float | None = None
 
     def __post_init__(self) -> None:
         if self.count < 2:
@@ -37,6 +39,8 @@ class Summary:
             raise ValueError(f"quantiles must ascend, got {self.quantiles}")
         if not math.isfinite(self.log_mean):
             raise ValueError(f"the mean must be finite, got {self.log_mean}")
+        if self.clock_mhz is not None and not 0 < self.clock_mhz < math.inf:
+            raise ValueError(f"a clock must be a positive number of MHz, got {self.clock_mhz}")
         # Fewer than five samples are not trimmed, and their interpolated quantiles lie within the extremes.
         low, high = (math.log(q) for q in (self.quantiles[0], self.quantiles[-1]))
         if self.count >= 5 and not low - _ROUNDING <= self.log_mean <= high + _ROUNDING:
@@ -47,12 +51,17 @@ class Summary:
         """The typical time."""
         return math.exp(self.log_mean)
 
+    @property
+    def log_cycles(self) -> float | None:
+        """The typical number of clock cycles, as a logarithm."""
+        return None if self.clock_mhz is None else self.log_mean + math.log(self.clock_mhz * 1e6)
+
     def shifted(self, seconds: float) -> Summary | None:
         """The same run with samples longer by ``seconds``, as far as a trimmed mean tells; ``None`` for no time."""
         if self.seconds + seconds <= 0 or self.quantiles[0] + seconds <= 0:
             return None
         moved = tuple(q + seconds for q in self.quantiles)
-        return Summary(math.log(self.seconds + seconds), moved, self.count, self.power_limited)
+        return replace(self, log_mean=math.log(self.seconds + seconds), quantiles=moved)
 
     @property
     def median(self) -> float:

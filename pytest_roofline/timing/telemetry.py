@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from pytest_roofline.evidence import Telemetry
+from pytest_roofline.statistics.screen import HELD_CLOCK
 
 T = TypeVar("T")
 
@@ -29,7 +30,6 @@ DISQUALIFYING = frozenset({"HwSlowdown", "SwThermalSlowdown", "HwThermalSlowdown
 
 
 POWER_CAP = "SwPowerCap"
-HELD_CLOCK = 0.97  # of the highest clock; what no limit holds down ran at 0.98 to 1 of it
 SLOW_CLOCK = 0.75  # of the highest clock; below it a sample is no time of this kernel. NVBench draws the same line
 
 

@@ -14,6 +14,7 @@ from pytest_roofline.statistics.screen import (
     Shift,
     clock_shifted,
     compare_run,
+    held_down,
     history,
     shift,
     spread,
@@ -210,3 +211,66 @@ def test_the_stated_shift_holds_until_five_campaigns_tell():
 def test_a_shifted_clock(now, before, shifted):
     """More than 1.5 % from the stored one, in either direction; unknown clocks say nothing."""
     assert clock_shifted(now, before) == shifted
+
+
+def at_the_limit(factor=1.0, clock=1500.0):
+    """A run of a product at that clock: it takes as many cycles on every card, times ``factor``."""
+    seconds = 1e-3 * factor * 1500.0 / clock
+    return Summary(math.log(seconds), (seconds,) * 5, 100, True, clock)
+
+
+def with_products(clocks=(1440.0, 1480.0, 1500.0, 1520.0, 1560.0)):
+    """A quiet suite at 1970 MHz, and products that the power limit holds down to another clock in each campaign."""
+    found = {
+        case: {name: Summary(one.log_mean, one.quantiles, 100, False, 1970.0) for name, one in runs.items()}
+        for case, runs in suite().items()
+    }
+    rng = random.Random(1)
+    for k in range(10):
+        found[f"product{k}"] = {f"c{i}": at_the_limit(math.exp(rng.gauss(0, 0.002)), c) for i, c in enumerate(clocks)}
+    return found
+
+
+def test_what_the_power_limit_holds_down_is_compared_in_cycles():
+    """Cards that reach other clocks do not make it noisy: 5 % are found, at any clock, and no clock is a slowdown."""
+    runs = with_products()
+    past = history(runs)
+    assert past.cycles == {f"product{k}" for k in range(10)}
+    for clock in (1430.0, 1500.0, 1570.0):
+        same, slower = (
+            compare_run("product0", at_the_limit(factor, clock), runs["product0"], past, NO_SHIFT)
+            for factor in (1.0, 1.05)
+        )
+        assert slower.ratio / same.ratio == pytest.approx(1.05)
+        assert slower.low > 1 + MINIMAL
+        assert same.low < 1 < same.high
+
+
+def test_a_run_without_a_clock_is_compared_in_seconds():
+    """Then the cards' clocks are part of the noise."""
+    runs = with_products()
+    past = history(runs)
+    seconds = Summary(math.log(1.05e-3), (1.05e-3,) * 5, 100, True)
+    found = compare_run("product0", seconds, runs["product0"], past, NO_SHIFT)
+    assert found.ratio == pytest.approx(1.05, rel=0.01)
+    assert found.low < 1 + MINIMAL
+
+
+def test_the_shift_of_a_run_mixes_no_units():
+    """Seconds and cycles each move by what they have moved."""
+    runs = with_products()
+    past = history(runs)
+    current = {"product0": at_the_limit(1.02, 1600.0), "product1": at_the_limit(1.02, 1400.0)}
+    current |= {f"case{i}": Summary(past.levels[f"case{i}"] + 0.02, (1e-4,) * 5, 4, False, 1970.0) for i in range(9)}
+    assert shift(current, past).seen == pytest.approx(0.02, abs=0.002)
+
+
+@pytest.mark.parametrize(
+    ("clocks", "held"),
+    [([1500, 1510, 1490], True), ([1970, 1500, 1965], False), ([1500, None, 1490], False), ([], False)],
+)
+def test_who_is_held_down(clocks, held):
+    """Most campaigns must show a low clock, and all of them one; what is high is what other cases reach."""
+    product = {f"c{k}": Summary(0.0, (1.0,) * 5, 3, True, clock) for k, clock in enumerate(clocks)}
+    others = {"c0": Summary(0.0, (1.0,) * 5, 3, False, 1980.0)}
+    assert held_down({"product": product, "other": others}) == ({"product"} if held else set())

@@ -1,6 +1,7 @@
 """Summaries are what they claim, whatever the scale."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -84,3 +85,11 @@ def test_a_shifted_run_is_longer_by_as_much(seconds, by):
 def test_no_run_is_shorter_than_nothing():
     """What would leave no time gives no summary."""
     assert Summary(math.log(1e-6), (1e-6,) * 5, 100).shifted(-1e-6) is None
+
+
+def test_cycles_need_a_clock():
+    """2 us at 1500 MHz are 3000 cycles; without a clock there are none, and a clock of nothing is refused."""
+    assert math.exp(replace(summarise([2e-6] * 3), clock_mhz=1500.0).log_cycles) == pytest.approx(3000)
+    assert summarise([2e-6] * 3).log_cycles is None
+    with pytest.raises(ValueError, match="positive number of MHz"):
+        replace(summarise([2e-6] * 3), clock_mhz=0.0)
