@@ -37,7 +37,8 @@ matmul_ragged_stream_k(const T* __restrict__ a, const T* __restrict__ b, Result*
 template <typename Result, int ROWS, int COLUMNS>
 __global__ void __launch_bounds__(256)
 matmul_ragged_join_runs(const float* __restrict__ partials, Result* __restrict__ c, int m, int n, long long c_row,
-                        long long c_column, int group, long long tiles, long long whole, long long pieces, int steps, int share) {
+                        long long c_column, int group, long long tiles, long long whole, long long pieces, int steps,
+                        int share) {
     join_runs<ROWS, COLUMNS>(partials, Results<Result>{c, c_row, c_column, m, n}, group, tiles, whole, pieces, steps,
                              share);
 }

@@ -16,7 +16,6 @@ from kernels_triton.matmul_ragged.rule import Plan, Tile
 from pytest_roofline.launch import ceil_div, require
 
 JOINED = 4096  # elements that a program joins, of all parts that it loads together
-PASSES = 64  # rows of a tile: with no more rows, b is read once, and a copy would not pay
 
 
 def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor) -> None:
@@ -56,7 +55,8 @@ def _launch(
         a, b, c = by_rows(a, b, c, packed)
         if c.shape[0] != rows:
             plan = plan._replace(tile=plan.tile.turned())
-    elif c.shape[0] > PASSES:
+    else:
+        # Also where b is read only once: element by element that takes longer than a copy and descriptors together.
         a, b = realigned(a, b, packed)
     described = operands.described(a, b)
     if plan.parts:

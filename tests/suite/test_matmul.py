@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -9,8 +11,15 @@ torch = pytest.importorskip("torch")
 from kernels_cuda import matmul  # noqa: E402
 from kernels_cuda.matmul import tiles  # noqa: E402
 from kernels_cuda.matmul.tiles import LARGE, MEDIUM, SMALL, TINY, choose, layout, offset  # noqa: E402
+from pytest_roofline.baselines import Store  # noqa: E402
+from pytest_roofline.contract import Case, Memory  # noqa: E402
 from pytest_roofline.counting.cuda_cpu import CompilerMissing, LaunchRecord, checking  # noqa: E402
 from pytest_roofline.counting.cuda_cpu.compiler import find_compiler  # noqa: E402
+from pytest_roofline.dtypes import DType  # noqa: E402
+from pytest_roofline.ids import Shape  # noqa: E402
+from suite.operations.matmul import OPERATION  # noqa: E402
+
+COUNTED = Store(Path(__file__).parents[2] / "baselines").load("a100", "matmul").counted
 
 
 def matrix(rows: int, columns: int, transposed: bool = False, seed: int = 0) -> torch.Tensor:
@@ -132,3 +141,22 @@ def test_rows_far_apart_take_wide_offsets():
 def test_square_products_have_the_tile_that_was_fastest(size, tile):
     """The rule gives what the sweep on an H200 found for each of its sizes."""
     assert choose(size, size) == tile
+
+
+@pytest.mark.parametrize("shape", ["64x64x64", "33x65x7", "48x32x64.t"])
+@pytest.mark.parametrize(
+    "kernel", [k for k in OPERATION.kernels if k.model and k.backend == "cuda"], ids=lambda k: k.variant
+)
+def test_a_model_claims_no_more_than_the_kernel_was_counted_to_move(kernel, shape):
+    """Passes of 128 bytes through shared memory, or sectors where there is none; sectors for what comes from L2.
+
+    A model that claims more makes a true time look impossible.
+    """
+    case = Case(OPERATION, kernel, DType.parse("f32"), Shape.parse(shape))
+    launches = COUNTED.cases[str(case)].counts.launches
+    accesses = [access for launch in launches for access in launch.accesses]
+    through_shared = 128 * sum(a.wavefronts for a in accesses if a.kind == "shared load")
+    from_memory = 32 * sum(a.sectors for a in accesses if a.kind == "global load")
+    for traffic in case.model:
+        moved = through_shared if traffic.level is Memory.SHARED and through_shared else from_memory
+        assert traffic.read <= moved
