@@ -69,12 +69,6 @@ def slowed(summary: Summary, by: float) -> Summary:
     return replace(summary, log_mean=summary.log_mean + math.log1p(by), quantiles=quantiles)
 
 
-def median_of(summaries: Sequence[Summary]) -> Summary:
-    """The first, moved to the median of all: what the plugin makes of fresh processes."""
-    first, middle = summaries[0], statistics.median(summary.log_mean for summary in summaries)
-    return slowed(first, math.expm1(middle - first.log_mean))
-
-
 def campaigns(starts: Mapping[str, Sequence[Round]], name: str, most: int | None = None) -> Campaigns:
     """The first round of every card on other starts of the machine, of cases whose code is the same there; at most
     ``most`` of them."""

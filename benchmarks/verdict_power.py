@@ -26,12 +26,12 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.peer_rules import bootstrap_rule, mean_rule, u_rule  # noqa: E402
 from benchmarks.retests import Calibration, Starts, calibration, complete, retest  # noqa: E402
 from benchmarks.rounds_data import Round, kind, load  # noqa: E402
-from benchmarks.screens import Campaigns, campaigns, median_of, slowed  # noqa: E402
+from benchmarks.screens import Campaigns, campaigns, slowed  # noqa: E402
 from benchmarks.shares import Share, count_limit  # noqa: E402
 from pytest_roofline.retest.choice import worth  # noqa: E402
 from pytest_roofline.retest.session import FRESH  # noqa: E402
 from pytest_roofline.retest.settings import SUSPECTS  # noqa: E402
-from pytest_roofline.statistics import Summary, alarm  # noqa: E402
+from pytest_roofline.statistics import Summary, alarm, middle  # noqa: E402
 from pytest_roofline.statistics.paired import LOOKS, Outcome  # noqa: E402
 from pytest_roofline.statistics.screen import Shift  # noqa: E402
 from pytest_roofline.verdict import Kind, settle  # noqa: E402
@@ -152,7 +152,7 @@ def _judged(
     """The verdict of a run whose fresh processes are the rest of a chain, if it comes to them."""
     verdict = stored.verdict(one, case, chain[0], moved, clock=clock)
     if worth(verdict, one.cases[case]["seconds"], SUSPECTS, old=False):
-        verdict = stored.verdict(one, case, median_of(chain), moved, clock=clock)
+        verdict = stored.verdict(one, case, middle(chain), moved, clock=clock)
     return verdict.kind
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from pytest_roofline.devices.ceilings import Ceilings
 from pytest_roofline.devices.record import DeviceRecord
 from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing, to_plain
 from pytest_roofline.roofline import Assessment, Rates, assess, rates
-from pytest_roofline.statistics import Summary, summarise
+from pytest_roofline.statistics import Summary, middle, summarise
 from pytest_roofline.statistics.paired import target
 from pytest_roofline.statistics.screen import FALSE_ALARM, Shift, clock_shifted, compare_run, shift
 from pytest_roofline.verdict import (
@@ -124,16 +123,14 @@ class Judge:
         )
         return compare(found, len(runs), around)
 
-    def again(self, case: Case, evidence: Evidence, log_means: Sequence[float], chance: float = FALSE_ALARM) -> Verdict:
-        """The verdict on a case that was measured again in fresh processes: its median stands for the run."""
+    def again(self, case: Case, evidence: Evidence, fresh: Sequence[Timing], chance: float = FALSE_ALARM) -> Verdict:
+        """The verdict on a case that was measured again in fresh processes: their median with it stands for the run."""
         timing, environment = evidence.timing, evidence.environment
         assert timing is not None
         assert environment is not None
-        first = _summary(timing)
-        typical = statistics.median([first.log_mean, *log_means])
-        summary = first.shifted(math.exp(typical) - first.seconds) or first
+        summary = middle([_summary(one) for one in (timing, *fresh)])
         verdict = self._compare(case, timing, summary, environment, chance)
-        sentence = f"{verdict.sentence}; median of {1 + len(log_means)} processes"
+        sentence = f"{verdict.sentence}; median of {1 + len(fresh)} processes"
         if verdict.kind is not Kind.SAME:
             sentence += "; without an old kernel what a start of the machine has of its own remains: "
             sentence += f"{100 * verdict.change.detectable:.1f} % would show, " if verdict.change else ""

@@ -137,15 +137,13 @@ def test_a_lower_clock_is_told_and_clears_nobody(judge):
 
 def test_a_median_of_fresh_processes_stands_for_the_run(judge):
     """One slow process among five is not the kernel; how weak this is without an old one stands in the sentence."""
-    import math
-
     store(judge, 200e-6)
     text = f"op/cuda/copy/f32/{N}"
     case, found = operation().case(CaseId.parse(text)), evidence(240e-6, None, text)
     assert judge.row(case, found).verdict.kind is Kind.REGRESSION
-    again = judge.again(case, found, [math.log(200e-6)] * 4)
+    again = judge.again(case, found, [evidence(200e-6, None, text).timing] * 4)
     assert (again.kind, again.suspect) == (Kind.SAME, False)
-    still = judge.again(case, found, [math.log(240e-6)] * 4)
+    still = judge.again(case, found, [evidence(240e-6, None, text).timing] * 4)
     assert still.kind is Kind.REGRESSION
     assert "median of 5 processes; without an old kernel" in still.sentence
 

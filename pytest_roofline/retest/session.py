@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pytest_roofline.evidence import CaseSpec, Environment, Evidence, Outcome
+from pytest_roofline.evidence import CaseSpec, Environment, Evidence, Outcome, Timing
 from pytest_roofline.judging import Row
 from pytest_roofline.retest.choice import worth
 from pytest_roofline.retest.pairs import Found, Order, Tell, cases, collect, retest
 from pytest_roofline.retest.settings import OFF
-from pytest_roofline.statistics import alarm, summarise
+from pytest_roofline.statistics import alarm
 from pytest_roofline.statistics.paired import Outcome as Paired
 from pytest_roofline.verdict import Kind, Reason, Verdict, changed, settle, shift_sentence
 
@@ -127,15 +127,15 @@ class Retest:
             return
         state = self.state
         self.tell(f"{cases(len(doubtful))} again, without an old kernel")
-        means: dict[str, list[float]] = {name: [] for name in doubtful}
+        found: dict[str, list[Timing]] = {name: [] for name in doubtful}
         fresh = FRESH_UPDATE if state.options.update else FRESH
         for process in range(1, fresh + 1):
             self.tell(f"process {process} of {fresh}, {cases(len(doubtful))}")
             for evidence in self._run([self._spec(rows[name]) for name in doubtful]):
                 if evidence.outcome is Outcome.OK and evidence.timing is not None:
-                    means[evidence.case].append(summarise(evidence.timing.samples).log_mean)
+                    found[evidence.case].append(evidence.timing)
         for name in doubtful:
-            verdict = state.judge.again(rows[name].case, state.evidence[name], means[name], self.chance)
+            verdict = state.judge.again(rows[name].case, state.evidence[name], found[name], self.chance)
             if name in self.without:
                 verdict = replace(verdict, sentence=f"{verdict.sentence}; {self.without[name]}")
             self._accept(rows, name, verdict)

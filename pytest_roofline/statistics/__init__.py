@@ -4,6 +4,6 @@ One run's samples say how much the clock jitters, not how much another run would
 to ten times larger, so intervals come from campaigns and processes, never from the samples of one run.
 """
 
-from pytest_roofline.statistics.summaries import MINIMAL, QUANTILES, Change, Summary, alarm, quantile, summarise
+from pytest_roofline.statistics.summaries import MINIMAL, QUANTILES, Change, Summary, alarm, middle, quantile, summarise
 
-__all__ = ["MINIMAL", "QUANTILES", "Change", "Summary", "alarm", "quantile", "summarise"]
+__all__ = ["MINIMAL", "QUANTILES", "Change", "Summary", "alarm", "middle", "quantile", "summarise"]

@@ -99,6 +99,20 @@ def summarise(samples: Sequence[float]) -> Summary:
     )
 
 
+def middle(runs: Sequence[Summary]) -> Summary:
+    """Several processes of one case as one run: the first, moved to the median of their times and of their cycles.
+
+    Raises ``ValueError`` for none.
+    """
+    if not runs:
+        raise ValueError("there is no run to take the median of")
+    time = statistics.median(run.log_mean for run in runs)
+    cycles = [run.log_cycles for run in runs if run.log_cycles is not None]
+    clock = math.exp(statistics.median(cycles) - time) / 1e6 if len(cycles) == len(runs) else None
+    ratio = math.exp(time - runs[0].log_mean)
+    return replace(runs[0], log_mean=time, quantiles=tuple(q * ratio for q in runs[0].quantiles), clock_mhz=clock)
+
+
 def alarm(cases: int) -> float:
     """The chance of a false alarm that each of so many cases may have, on one side."""
     return min(MOST_ALARM, ALARMS / max(cases, 1))

@@ -56,9 +56,10 @@ US = 1e-6
 
 
 @pytest.fixture
-def on_gpu(project):
+def on_gpu(project, monkeypatch):
     """``on_gpu(seconds, *arguments, fresh=, pairs=)`` runs the project in a process of its own."""
     pytester = project()
+    monkeypatch.setenv("COLUMNS", "300")  # sentences in one line
     starts = iter(range(100))
 
     def run(seconds, *arguments, fresh=(), pairs=(), code=None):

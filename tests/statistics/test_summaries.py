@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_roofline.statistics import QUANTILES, Summary, quantile, summarise
+from pytest_roofline.statistics import QUANTILES, Summary, middle, quantile, summarise
 
 times = st.floats(1e-7, 1.0)
 runs = st.lists(times, min_size=2, max_size=50)
@@ -93,3 +93,15 @@ def test_cycles_need_a_clock():
     assert summarise([2e-6] * 3).log_cycles is None
     with pytest.raises(ValueError, match="positive number of MHz"):
         replace(summarise([2e-6] * 3), clock_mhz=0.0)
+
+
+def test_the_middle_of_several_processes():
+    """The median of their times, and of their cycles, whatever the others did; a clock that one lacks is not known."""
+    runs = [replace(summarise([t] * 3), clock_mhz=c) for t, c in ((3e-6, 1000.0), (1e-6, 1500.0), (2e-6, 1500.0))]
+    found = middle(runs)
+    assert found.seconds == pytest.approx(2e-6)
+    assert found.median == pytest.approx(2e-6)
+    assert math.exp(found.log_cycles) == pytest.approx(3000)
+    assert middle([*runs[:2], summarise([2e-6] * 3)]).clock_mhz is None
+    with pytest.raises(ValueError, match="no run"):
+        middle([])
