@@ -136,7 +136,7 @@ def bisect_commits(
 
     After -- comes another command than pytest's, with {case} and {file} in it.
     """
-    probe = bisect.Probe(case, figure, tuple(context.args) or bisect.DEFAULT_COMMAND)
+    probe = _probe(case, figure, context)
     found = bisect.find(Path.cwd(), good, bad, probe, tuple(paths or ()))
     values = (found.threshold.good, found.threshold.bad)
     ends = [units.time(value) if figure == SECONDS else f"{value:g}" for value in values]
@@ -152,7 +152,7 @@ def step(
     figure: Figure = SECONDS,
 ) -> None:
     """One step of git bisect run: measure here; ends with 0 (good), 1 (bad) or 125 (cannot be tested)."""
-    probe = bisect.Probe(case, figure, tuple(context.args) or bisect.DEFAULT_COMMAND)
+    probe = _probe(case, figure, context)
     threshold = bisect.Threshold(good_value, bad_value)
     try:
         value = probe.measure(Path.cwd())
@@ -178,6 +178,12 @@ def _texts(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
             yield str(path), path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise HistoryError(f"{path} cannot be read: {error}") from error
+
+
+def _probe(case: str, figure: str, context: typer.Context) -> bisect.Probe:
+    if figure not in (SECONDS, *NAMES):  # before minutes of measuring
+        raise typer.BadParameter(f"there is no {figure}: choose {SECONDS} or {', '.join(NAMES)}", param_hint="--figure")
+    return bisect.Probe(case, figure, tuple(context.args) or bisect.DEFAULT_COMMAND)
 
 
 def _change_points(points: Sequence[Point], figure: str) -> list[changes.ChangePoint]:

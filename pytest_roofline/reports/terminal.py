@@ -59,7 +59,10 @@ def totals(run: RunRecord) -> list[Line]:
         if len(text(line(*lines[-1]))) + len(f" {number} {name}{end}") > WIDTH:
             lines.append([Segment("  ")])
         lines[-1] += [Segment(f"{number} {name}", of_severity(how_bad, name)), Segment(end)]
-    return [line(*parts) for parts in lines]
+    found = [line(*parts) for parts in lines]
+    if run.ended is None:
+        found.append(line(Segment("the run did not end: these are the cases that it had finished", BAD)))
+    return found
 
 
 def section(run: RunRecord, *, verbose: bool = False, width: int = WIDTH, plain: bool = False) -> list[Line]:
@@ -80,7 +83,10 @@ def section(run: RunRecord, *, verbose: bool = False, width: int = WIDTH, plain:
 def footnotes(run: RunRecord) -> list[Line]:
     """What columns and marks mean, as far as they occur."""
     timed = [case for case in run.cases if case.times is not None]
-    lines = ["of bound: share of the datasheet roof; peer: the fastest library's time / time"] if timed else []
+    lines = []
+    if timed:
+        lines.append("of bound: least time by the datasheet for what this kernel moves and computes /")
+        lines.append("  its time; peer: time of the fastest library routine / its time")
     if any(case.verdict is not None and case.verdict.ratio is not None for case in run.cases):
         lines.append("after the verdict: against the baseline, with half its interval; + is slower")
     if any(case.times is not None and case.times.source == "cupti" for case in run.cases):
@@ -106,7 +112,7 @@ def _operation(
             lines += counts_rows.table(f"{dtype} {shape}", rows, width - _BESIDE_NAME)
             continue
         columns = _columns(rows, width - _BESIDE_NAME, plain)
-        lines.append(_heading(f"{dtype} {shape}", columns))
+        lines += _heading(f"{dtype} {shape}", columns)
         lines += [_row(case, run.peer_ratio(case), columns) for case in rows]
     if len(shown) < len(cases):
         told = Counter(map(word, cases[len(shown) :])).most_common()
@@ -133,9 +139,13 @@ def _columns(rows: Sequence[CaseRecord], name: int, plain: bool) -> _Columns:
     return _Columns(name, time, units.fitting(fastest[1], fastest[0]), plain)
 
 
-def _heading(problem: str, columns: _Columns) -> Line:
+def _heading(problem: str, columns: _Columns) -> list[Line]:
+    """The problem and the columns; on two lines where the problem's name is long, which tells sizes apart."""
     head = f"{columns.time.name:>7} {columns.rate.name:>7} {'of bound':>9} {'peer':>5}  verdict"
-    return line(f"  {cut(problem, columns.name + 2):{columns.name + 2}} ", Segment(head, FAINT))
+    room = columns.name + 2
+    if len(problem) > room:
+        return [line(f"  {problem}"), line(" " * (room + 3), Segment(head, FAINT))]
+    return [line(f"  {problem:{room}} ", Segment(head, FAINT))]
 
 
 def _row(case: CaseRecord, peer: float | None, columns: _Columns) -> Line:

@@ -200,3 +200,18 @@ def test_a_long_sentence_stands_below_its_id():
     lines = texts(terminal.section(run_of(case)))
     place = lines.index(f"  error: copy/cuda/{long}/f32/8:")
     assert lines[place + 1] == "    ValueError: what happened is long to tell and goes on"
+
+
+def test_a_run_that_was_killed_says_so():
+    """What it had finished must not pass for all of it."""
+    run = run_of(made_case("copy/cuda/a/f32/8", 1e-5))
+    assert "the run did not end" not in "".join(texts(terminal.totals(run)))
+    assert texts(terminal.totals(replace(run, ended=None)))[-1].startswith("the run did not end")
+
+
+def test_a_long_problem_has_a_line_of_its_own():
+    """Cut in the middle, 4096x4095 and 4096x4096 would look alike."""
+    case = made_case("matmul/cuda/a/f16_f32/4096x4096x4095.t", 1e-5)
+    lines = texts(terminal.section(run_of(case)))
+    place = lines.index("  f16_f32 4096x4096x4095.t")
+    assert lines[place + 1].split()[-4:] == ["of", "bound", "peer", "verdict"]

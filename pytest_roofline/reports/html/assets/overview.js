@@ -214,6 +214,8 @@ function overview(main) {
       commit ? [", commit ", mono(commit.id.slice(0, 10)), commit.dirty ? " with changes on top" : ""] : null,
       `. Times are ${timed.length ? "measured here" : "not part of this run: everything was counted"}; roofs are the datasheet's.`,
     ),
+    !run.ended &&
+      h("p", { class: "note", role: "alert" }, "The run did not end: these are the cases that it had finished."),
     tiles(),
     timed.length > 0
       ? h("div", { class: "columns" }, worstCard(), attentionCard())
