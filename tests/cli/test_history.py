@@ -122,7 +122,9 @@ def test_a_step_ends_as_git_bisect_wants_it(command, tmp_path, seconds, code):
     assert command(*step, "false").code == 125
 
 
-@pytest.mark.parametrize("command_line", [("bisect", CASE, "a", "b"), ("step", CASE, "--good-value=1", "--bad-value=2")])
+@pytest.mark.parametrize(
+    "command_line", [("bisect", CASE, "a", "b"), ("step", CASE, "--good-value=1", "--bad-value=2")]
+)
 def test_a_figure_that_does_not_exist_is_refused(command, command_line):
     """Before anything is measured, with those that do."""
     ended = command("history", *command_line, "--figure=nosuch")
