@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pytest_roofline.contract import Case, Kernel, Operation
 from pytest_roofline.dtypes import DType
-from pytest_roofline.ids import CaseId
+from pytest_roofline.ids import CaseId, Shape
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,29 @@ class Catalogue:
             for dtype in kernel.dtypes
         ]
 
-    def counted(self) -> list[Case]:
-        """The small cases that a CPU can run."""
-        return [case for e in self.loaded for case in e.operation.cases("counted")]
+    def counted(self, *, brief: bool = False) -> list[Case]:
+        """The small cases that a CPU can run; ``brief``: of each kernel its first dtype on its largest plain shape."""
+        cases = [case for e in self.loaded for case in e.operation.cases("counted")]
+        return _one_of_each_kernel(cases) if brief else cases
 
     def timed(self, *, full: bool = False) -> list[Case]:
         """The cases that a GPU times."""
         return [case for e in self.loaded for case in e.operation.cases("timed", full=full)]
+
+
+def _one_of_each_kernel(cases: Sequence[Case]) -> list[Case]:
+    """The first of equally large shapes; one that is dense, aligned and not transposed, where there is any."""
+    kept: dict[str, Case] = {}
+    for case in cases:
+        name = f"{case.operation.name}/{case.kernel.backend}/{case.kernel.variant}"
+        best = kept.setdefault(name, case)
+        if case.dtype == best.dtype and _plainness(case.shape) > _plainness(best.shape):
+            kept[name] = case
+    return list(kept.values())
+
+
+def _plainness(shape: Shape) -> tuple[bool, int]:
+    return shape == Shape(shape.dims), shape.size
 
 
 def discover(root: Path, directories: Sequence[str]) -> Catalogue:

@@ -115,7 +115,8 @@ def _add_timing(group: Any) -> None:
         "--roofline-effort",
         choices=("quick", "default", "full"),
         default="default",
-        help="how many brackets each case gets; full also times every rung on every shape",
+        help="how many brackets each case gets; full also times every rung on every shape; without a GPU, quick counts "
+        "one case of every kernel",
     )
     group.addoption(
         "--roofline-ceilings",

@@ -206,7 +206,8 @@ class State:
             if self.device == "gpu":
                 return self.catalogue.timed(full=full)
             # A library routine has no source to count.
-            return [c for c in self.catalogue.counted() if not (self.options.timing and c.kernel.peer)]
+            brief = self.options.timing and self.options.effort == "quick"
+            return [c for c in self.catalogue.counted(brief=brief) if not (self.options.timing and c.kernel.peer)]
         cases = self.catalogue.counted()
         if self.options.correctness_only and self.device == "gpu":
             cases += self.catalogue.timed(full=full)

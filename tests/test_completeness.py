@@ -60,6 +60,19 @@ def test_a_case_asked_for_by_name_misses_no_other(project):
     assert "missing" not in result.stdout.str()
 
 
+def test_quick_effort_counts_one_case_of_each_kernel_and_misses_no_other(project):
+    """The largest plain shape of the first dtype; the stored counts of the other shapes are none of its business."""
+    pytester = project()
+    counted = Counted("sm_80", {f"negate/host/plain/f32/{n}": CountedCase(CaseCounts()) for n in ("7x9", "8x8.o1")})
+    Store(pytester.path / "baselines").save(Baseline("a100", "negate", counted=counted))
+    result = pytester.runpytest(*RUNS, "--roofline-effort=quick", "--collect-only", "-q")
+    collected = [line.split("[")[1] for line in result.outlines if "[" in line]
+    assert collected == ["negate/host/plain/f32/7x9]"]
+    result = pytester.runpytest(*RUNS, "--roofline-effort=quick")
+    assert result.ret == 0
+    assert "missing" not in result.stdout.str()
+
+
 def test_a_damaged_baseline_stops_the_run_before_it_starts(project):
     """Exit code 4 and the file's name; the file stays as it is."""
     pytester = stored(project(), "negate/host/plain/f32/64x64")
