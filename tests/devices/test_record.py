@@ -92,10 +92,11 @@ def test_nothing_is_derived_from_the_unknown(cc, sms, mhz):
 
 
 def test_a_range_is_no_number():
-    """Sources give 7.7 to 8 TB/s for a B200: no roof is made of that, so there is no percentage of it."""
+    """Sources give 75 to 80 TFLOPS for a B200: no roof is made of that, so there is no percentage of it."""
     record = load("b200")
-    assert record.fields["mem_bw_gbs"].value == "7700-8000"
-    assert (record.bandwidth(Memory.DEVICE), record.peak(Pipeline.FP32)) == (None, None)
+    assert record.fields["fp32_tflops"].value == "75-80"
+    assert record.peak(Pipeline.FP32) is None
+    assert record.bandwidth(Memory.DEVICE) == 8e12
 
 
 def test_what_a_device_lacks_is_told_from_what_nobody_published():
