@@ -21,8 +21,8 @@ from pytest_roofline.discovery import Catalogue
 from pytest_roofline.statistics.paired import of_process
 from pytest_roofline.timing import environment
 
-BLOCKS = 12  # of six brackets; a retest takes up to 25 of four
-BLOCK_SECONDS = 0.225  # GPU time of all blocks of a case, as a retest has: long kernels get fewer of them
+BLOCKS = 10  # of six brackets; a retest takes up to 25 of four
+BLOCK_SECONDS = 0.12  # GPU time of all blocks of a case: long kernels get fewer of them, the longest a single one
 PLANTED = ((20e-6, (0.01, 0.02)), (5e-6, (0.02,)), (0.0, (0.05,)))  # by seconds of the kernel; several take turns
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONG = 4e-3  # seconds of a kernel that needs no further warming up
