@@ -42,7 +42,7 @@ from pytest_roofline.evidence import to_plain  # noqa: E402
 from pytest_roofline.statistics.paired import LOOKS  # noqa: E402
 
 SHORTEST = 8.0  # seconds left in which a round is still begun
-SMALL, EVERY = 1 << 20, 8  # every eighth case of at most so many elements
+SMALL, CHOSEN = 1 << 20, (0, 4, 8)  # of every 16 cases of at most so many elements
 SKIPPED = frozenset({"host_clock", "transfer"})
 
 
@@ -207,7 +207,8 @@ def wanted(catalogue: Catalogue, pattern: str) -> Iterator[Case]:
 
     listed = {str(case): case for case in catalogue.timed()}
     others = {str(case): case for case in catalogue.timed(full=True) if case.shape.size <= SMALL}
-    for name, case in {**listed, **dict(itertools.islice(others.items(), 0, None, EVERY))}.items():
+    small = {name: case for place, (name, case) in enumerate(others.items()) if place % 16 in CHOSEN}
+    for name, case in {**listed, **small}.items():
         graphed = case.operation.protocol.value not in SKIPPED
         if graphed and not case.kernel.peer and fnmatch.fnmatchcase(name, pattern):
             yield case
