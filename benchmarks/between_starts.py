@@ -54,11 +54,12 @@ def levels(starts: Starts) -> Levels:
     """Of the rounds over all cases."""
     cards = [rounds for found in starts.values() if len(rounds := complete(found)) >= FEWEST]
     cases = [case for case in cards[0][0].cases if _everywhere(cards, case)]
-    logs = [[[one.summary(case).log_mean for one in rounds] for rounds in cards] for case in cases]
-    clocks = [[np.log(np.median([one.clock(case) for one in rounds])) for rounds in cards] for case in cases]
+    kept = {case: [_usable(rounds, case) for rounds in cards] for case in cases}
+    logs = [[[one.summary(case).log_mean for one in rounds] for rounds in kept[case]] for case in cases]
+    clocks = [[np.log(np.median([one.clock(case) for one in rounds])) for rounds in kept[case]] for case in cases]
     return Levels(
         cases,
-        [_name([one for rounds in cards for one in rounds], case) for case in cases],
+        [_name([one for rounds in kept[case] for one in rounds], case) for case in cases],
         [rounds[0].machine for rounds in cards],
         np.array([[np.median(card) for card in case] for case in logs]),
         np.array(clocks),
@@ -66,10 +67,15 @@ def levels(starts: Starts) -> Levels:
     )
 
 
+def _usable(rounds: Sequence[Round], case: str) -> list[Round]:
+    return [one for one in rounds if case in one.cases and one.clock(case) and case not in one.disturbed]
+
+
 def _everywhere(cards: Sequence[Sequence[Round]], case: str) -> bool:
-    rounds = [one for card in cards for one in card]
-    there = all(case in one.cases and one.clock(case) for one in rounds)
-    return there and len({one.cases[case]["code"] for one in rounds}) == 1
+    """Whether every card has measured it undisturbed at least twice, and all the same code."""
+    usable = [_usable(rounds, case) for rounds in cards]
+    codes = {one.cases[case]["code"] for rounds in usable for one in rounds}
+    return all(len(rounds) > 1 for rounds in usable) and len(codes) == 1
 
 
 def _name(rounds: Sequence[Round], case: str) -> str:
@@ -94,7 +100,10 @@ def main() -> None:
 
 
 def components(found: Levels) -> None:
-    """Where differences come from: medians over cases and the 90 % quantile, in percent."""
+    """Where differences come from: medians over cases and the 90 % quantile, in percent.
+
+    Those of cards and starts are between medians of a card's rounds, so that little of the processes is left in them.
+    """
     own = _centred(found.seconds)
     alike = np.array([[a == b for b in found.machines] for a in found.machines])
     first, second = np.triu_indices(len(found.machines), 1)
@@ -161,7 +170,7 @@ def screened(starts: Starts, most: int) -> None:
         for one in complete(rounds):
             moved = stored.moved(one)
             for case in one.cases:
-                if case in stored.runs:
+                if case in stored.runs and case not in one.disturbed:
                     summary = one.summary(case)
                     low = compare_run(case, summary, stored.runs[case], stored.past, moved).low
                     hits[_class(one, case)].append(low * (1 + np.array((0.0, *SLOWDOWNS))) > 1 + MINIMAL)

@@ -35,7 +35,6 @@ from pytest_roofline.statistics import screen as screening  # noqa: E402
 from pytest_roofline.statistics.distributions import digamma, student_quantile, trigamma, trigamma_inverse  # noqa: E402
 from pytest_roofline.statistics.noise import Prior, between_pairs, between_runs, fit_prior  # noqa: E402
 from pytest_roofline.statistics.paired import LOOKS  # noqa: E402
-from pytest_roofline.statistics.screen import clock_shifted  # noqa: E402
 
 LIMITED = "power-limited"
 CASES, SAMPLES = 400, 40
@@ -333,11 +332,10 @@ class Case:
     def of(cls, case: str, cards: Sequence[Sequence[Round]]) -> Case | None:
         """``None`` where fewer than two cards have measured the same code often enough.
 
-        Rounds in which another kernel had left a lowered clock behind are left out, as the verdict leaves them open.
+        Rounds in which another kernel had left a lowered clock behind are left out.
         """
-        clock = np.median([one.clock(case) or 0.0 for rounds in cards for one in rounds if case in one.cases])
-        code = next(one.cases[case]["code"] for rounds in cards for one in rounds if case in one.cases)
-        kept = [[one for one in rounds if _alike(one, case, code, clock)] for rounds in cards]
+        code = next(one.cases[case]["code"] for rounds in reversed(cards) for one in rounds if case in one.cases)
+        kept = [[one for one in rounds if _alike(one, case, code)] for rounds in cards]
         kept = [rounds for rounds in kept if len(rounds) > 2]
         if len(kept) < 2:
             return None
@@ -357,8 +355,8 @@ class Case:
         )
 
 
-def _alike(one: Round, case: str, code: str, clock: float) -> bool:
-    return case in one.cases and one.cases[case]["code"] == code and not clock_shifted(one.clock(case), [clock])
+def _alike(one: Round, case: str, code: str) -> bool:
+    return case in one.cases and one.cases[case]["code"] == code and case not in one.disturbed
 
 
 def typical(variances: Sequence[tuple[float, int]]) -> tuple[float, float]:

@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from pytest_roofline.statistics import Summary, summarise  # noqa: E402
 from pytest_roofline.statistics.paired import of_process  # noqa: E402
-from pytest_roofline.statistics.screen import HELD_CLOCK  # noqa: E402
+from pytest_roofline.statistics.screen import CLOCK_SHIFT, HELD_CLOCK  # noqa: E402
 from pytest_roofline.timing.telemetry import POWER_CAP  # noqa: E402
 
 CLASSES = ((20e-6, "from 20 us"), (5e-6, "5 to 20 us"), (0.0, "below 5 us"))
@@ -35,7 +35,9 @@ _HEAD = ("round", "environment", "floor", "turn", "partial")
 @dataclass
 class Round:
     """One process: what each case gave. ``start`` names the start of the machine and the card. Rounds of one ``turn``
-    plant the same slowdowns; a ``partial`` one goes on with what those before it had left undecided."""
+    plant the same slowdowns; a ``partial`` one goes on with what those before it had left undecided. ``disturbed`` are
+    cases that found the clock which the kernel before had left (:func:`mark`): their pairs count, their seconds do not.
+    """
 
     start: str
     id: str
@@ -44,6 +46,7 @@ class Round:
     turn: int = 0
     partial: bool = False
     cases: dict[str, dict] = field(default_factory=dict)
+    disturbed: set[str] = field(default_factory=set)
 
     @property
     def machine(self) -> str:
@@ -111,7 +114,28 @@ def load(folder: pathlib.Path) -> dict[str, list[Round]]:
                 line["seconds"] = float(np.median(line["samples"][OLD]))
                 rounds[line["round"]].cases[line["case"]] = line
         starts.setdefault(name, []).extend(rounds.values())
+    for rounds in starts.values():
+        mark(rounds)
     return starts
+
+
+def mark(rounds: Sequence[Round]) -> None:
+    """Find the cases of a card that ran at a lower clock than usual although no power limit holds them down.
+
+    The rounds of the first three starts took products and other kernels in any order, with hardly a pause. A run of the
+    plugin does so much in between that the clock has recovered.
+    """
+    for case in {case for one in rounds for case in one.cases}:
+        there = [one for one in rounds if case in one.cases and one.clock(case)]
+        if not there:
+            continue
+        usual = statistics.median(one.clock(case) or 0.0 for one in there)
+        highest = there[0].environment.get("max_sm_clock_mhz")
+        if highest and usual < HELD_CLOCK * highest:
+            continue
+        for one in there:
+            if (one.clock(case) or usual) < (1 - CLOCK_SHIFT) * usual:
+                one.disturbed.add(case)
 
 
 def lines(path: pathlib.Path) -> Iterator[dict]:

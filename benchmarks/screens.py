@@ -70,14 +70,15 @@ def slowed(summary: Summary, by: float) -> Summary:
 
 
 def campaigns(starts: Mapping[str, Sequence[Round]], name: str, most: int | None = None) -> Campaigns:
-    """The first round of every card on other starts of the machine, of cases whose code is the same there; at most
-    ``most`` of them."""
+    """A round of every card on other starts of the machine, of cases whose code is the same there and which nothing has
+    disturbed; at most ``most`` of them."""
     here = starts[name][0]
     others = {other: rounds[0] for other, rounds in starts.items() if rounds[0].machine != here.machine}
     chosen = dict(list(others.items())[:most])
     runs: dict[str, dict[str, Summary]] = {}
     for case, found in here.cases.items():
         same = {n: o for n, o in chosen.items() if case in o.cases and o.cases[case]["code"] == found["code"]}
-        runs[case] = {n: summary for n, o in same.items() if (summary := o.summary(case)) is not None}
+        kept = {n: o for n, o in same.items() if case not in o.disturbed}
+        runs[case] = {n: summary for n, o in kept.items() if (summary := o.summary(case)) is not None}
     runs = {case: stored for case, stored in runs.items() if stored}
     return Campaigns(chosen, runs, history(runs))

@@ -132,13 +132,13 @@ def alone(starts: Starts) -> None:
             runs, moved = runs + 1, stored.moved(one)
             fresh = [one, *after(whole, one)[:FRESH]]
             for case in stored.runs:
-                if case not in one.cases:
+                if case not in one.cases or case in one.disturbed:
                     continue
                 group, planted = class_of(whole, case), one.planted(case) or 0.0
                 for by in (0.0, *ADDED):
-                    chain = [slowed(s, by) for r in fresh if (s := r.summary(case))]
+                    chain = [slowed(s, by) for r in fresh if case not in r.disturbed and (s := r.summary(case))]
                     added[group, by].append(_judged(stored, one, case, chain, moved))
-                chain = [s for r in fresh if (s := r.summary(case, planted))]
+                chain = [s for r in fresh if case not in r.disturbed and (s := r.summary(case, planted))]
                 found[group, planted].append(_judged(stored, one, case, chain, moved, one.clock(case, planted)))
     print(f"Stored campaigns alone ({min(counts)} to {max(counts)}), {runs} runs, slowdowns added to recorded times:")
     rows(added, Kind.REGRESSION, Kind.IMPROVEMENT, Kind.UNRESOLVED)
@@ -179,7 +179,7 @@ def nights(starts: Starts) -> None:
         for one in complete(rounds):
             runs, moved = runs + 1, stored.moved(one)
             for case, planted in variants(one):
-                if case not in stored.runs:
+                if case not in stored.runs or case in one.disturbed:
                     continue
                 verdict = stored.verdict(one, case, one.summary(case, planted), moved, clock=one.clock(case, planted))
                 seconds = one.cases[case]["seconds"]
@@ -217,7 +217,8 @@ def peers(starts: Starts) -> None:
             for old, new in pairs:
                 for case, planted in variants(new):
                     before, after = old.samples(case, 0.0), new.samples(case, planted)
-                    if before is not None and old.cases[case]["code"] == new.cases[case]["code"]:
+                    disturbed = case in old.disturbed or case in new.disturbed
+                    if before is not None and not disturbed and old.cases[case]["code"] == new.cases[case]["code"]:
                         shares[name_of(new, case), planted].add(rule(before, after))
             _peer_lines(name, shares)
 
