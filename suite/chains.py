@@ -43,8 +43,8 @@ def kernels(operation: str, peer: str, precise: int, fast: int) -> tuple[Kernel,
             variant,
             f"kernels_{backend}.{operation}:{variant}",
             ("f32",),
-            options={"block": 256} if backend == "triton" else {},
-            tile=(256, 4),
+            options={"block": 512} if backend == "triton" else {},  # 16 bytes a thread
+            tile=(512, 4) if backend == "triton" else (256, 4),
             depth=lambda dims: roundings * dims[1],
             best=variant == "fast",
         )

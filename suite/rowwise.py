@@ -64,6 +64,11 @@ def looped_depth(dims: tuple[int, ...]) -> int:
     return 6 * max(min(dims[1], LOOPED_SHARE), -(-dims[1] // LOOPED_THREADS)) + 8 + TREE + 6
 
 
+def cluster_depth(dims: tuple[int, ...]) -> int:
+    """Up to 64 elements of a thread, a tree over its warp, up to four warps' sums with a rescaling each, a tree."""
+    return 64 + 5 + 6 * 4 + 5
+
+
 def triton_depth(dims: tuple[int, ...]) -> int:
     """Up to 64 elements of a lane, or a chain over the blocks of a row with a rescaling each; then a tree. NumPy's
     pairwise sums in the interpreter have leaves of 16."""

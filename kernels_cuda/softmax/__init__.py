@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import torch
 
 from kernels_cuda import _rowwise as rowwise
+from pytest_roofline.capability import runs_on
 from pytest_roofline.launch import Source, c_type, ceil_div
 
 LOOPED_WORDS = 4  # of a thread
@@ -15,11 +17,20 @@ LONG_THREADS = 1024
 # Words per thread of a long row, and how many of them stay in registers and in shared memory: on an H200, to read a
 # quarter of 16 words twice was faster than to leave the caches no room.
 LONG_PLANS = ((16, 4, 8), (1 << 31, 8, 12))
+LONG_WORDS = 8 * LONG_THREADS  # of a row; up to here, a block alone was faster than a cluster
+
+# Of a row that a cluster shares: threads of a block, words that a thread keeps in registers and in shared memory,
+# blocks of an SM, and the sizes of clusters that every Hopper launches.
+SHARED_THREADS, SHARED_HELD, SHARED_STORED, SHARED_BLOCKS = 256, 8, 8, 4
+SHARED_WORDS = SHARED_THREADS * (SHARED_HELD + SHARED_STORED)  # of a block
+CLUSTERS = (2, 4, 8)
+CLUSTER_ARCH = "sm_90a"
 
 _HERE = Path(__file__).parent
 UNFUSED = Source(_HERE / "unfused.cu")
 FUSED = Source(_HERE / "fused.cu")
 FUSED_LOOPED = Source(_HERE / "fused_looped.cu")
+FUSED_CLUSTER = Source(_HERE / "fused_cluster.cu", arch=CLUSTER_ARCH)
 
 
 def unfused(x: torch.Tensor, y: torch.Tensor, *, maxima: torch.Tensor, sums: torch.Tensor) -> None:
@@ -41,7 +52,8 @@ def unfused(x: torch.Tensor, y: torch.Tensor, *, maxima: torch.Tensor, sums: tor
 def fused(x: torch.Tensor, y: torch.Tensor) -> None:
     """One kernel that keeps a row in registers, a longer one in shared memory, too, as far as it fits there.
 
-    Rows of more than 8192 elements that no 16-byte load fits go through ``fused_looped``.
+    On Hopper, rows that it fits go through ``fused_cluster`` if they are longer than an SM keeps. Rows of more than
+    8192 elements that no 16-byte load fits go through ``fused_looped``.
 
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
     """
@@ -51,7 +63,11 @@ def fused(x: torch.Tensor, y: torch.Tensor) -> None:
     width = rowwise.width(columns, x, y)
     chosen = rowwise.in_registers(FUSED, "softmax_fused", c_type(x), columns, width)
     if chosen is None:
-        return _fused_long(x, y) if width > 1 else fused_looped(x, y)
+        if width == 1:
+            return fused_looped(x, y)
+        words = columns // width
+        shared = LONG_WORDS < words <= CLUSTERS[-1] * SHARED_WORDS and _has_clusters(x.device)
+        return fused_cluster(x, y) if shared else _fused_long(x, y)
     function, block, per_block = chosen
     function((ceil_div(rows, per_block),), block, (x, y, rows, columns, x.stride(0), y.stride(0)))
 
@@ -63,6 +79,31 @@ def _fused_long(x: torch.Tensor, y: torch.Tensor) -> None:
     function = FUSED.function(f"softmax_fused_long<{c_type(x)}, {LONG_THREADS}, {held}>")
     shared = stored * LONG_THREADS * rowwise.PACK
     function((rows,), (LONG_THREADS,), (x, y, columns, x.stride(0), y.stride(0), stored), shared)
+
+
+def fused_cluster(x: torch.Tensor, y: torch.Tensor) -> None:
+    """One row per cluster of blocks, which keeps all of it in registers and shared memory.
+
+    Raises ``ValueError`` unless ``y`` has the shape of ``x`` and all rows consist of aligned 16-byte words, at most
+    512 KiB of them; on other GPUs than sm_90; and ``GpuNeeded`` on a CPU.
+    """
+    rows, columns = rowwise.extents(x, y)
+    if not rows or not columns:
+        return
+    width = rowwise.width(columns, x, y)
+    words = columns // width
+    cluster = next((blocks for blocks in CLUSTERS if words <= blocks * SHARED_WORDS), None)
+    if width == 1 or cluster is None:
+        raise ValueError(f"a cluster shares rows of whole 16-byte words, up to {CLUSTERS[-1] * SHARED_WORDS} of them")
+    plan = f"{cluster}, {SHARED_THREADS}, {SHARED_HELD}, {SHARED_STORED}, {SHARED_BLOCKS}"
+    function = FUSED_CLUSTER.function(f"softmax_fused_cluster<{c_type(x)}, {plan}>")
+    shared_bytes = SHARED_STORED * SHARED_THREADS * rowwise.PACK
+    function((rows * cluster,), (SHARED_THREADS,), (x, y, columns, x.stride(0), y.stride(0)), shared_bytes)
+
+
+@functools.cache
+def _has_clusters(device: torch.device) -> bool:
+    return device.type == "cuda" and runs_on(CLUSTER_ARCH, torch.cuda.get_device_capability(device))
 
 
 def fused_looped(x: torch.Tensor, y: torch.Tensor) -> None:

@@ -9,6 +9,37 @@ __device__ inline float shift_of(float largest) {
     return largest == -CUDART_INF_F ? 0.0f : largest;
 }
 
+// What one warp found in its part of a row; 64 bits, to be stored at once.
+struct alignas(8) Share {
+    float largest;
+    float sum;  // of exponentials relative to that
+};
+
+// What COUNT warps found together, in every lane of a warp that asks for it.
+template <int COUNT>
+__device__ Share joined(const Share* shares) {
+    static_assert(COUNT < 32 || COUNT % 32 == 0, "all lanes have as many");
+    constexpr int EACH = (COUNT + 31) / 32;  // of a lane
+    const int lane = threadIdx.x % 32;
+    Share mine[EACH];
+    Share all{-CUDART_INF_F, 0.0f};
+#pragma unroll
+    for (int k = 0; k < EACH; ++k) {
+        mine[k] = COUNT % 32 == 0 || lane < COUNT ? shares[k * 32 + lane] : all;
+    }
+#pragma unroll
+    for (int k = 0; k < EACH; ++k) {
+        all.largest = fmaxf(all.largest, mine[k].largest);
+    }
+    all.largest = warp_reduce<Max>(all.largest);
+#pragma unroll
+    for (int k = 0; k < EACH; ++k) {
+        all.sum += mine[k].sum * __expf(mine[k].largest - shift_of(all.largest));
+    }
+    all.sum = warp_reduce<Sum>(all.sum);
+    return all;
+}
+
 struct Online {
     float largest = -CUDART_INF_F;
     float sum = 0.0f;

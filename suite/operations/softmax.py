@@ -8,6 +8,7 @@ from pytest_roofline.contract import (
     Argument,
     Bound,
     Computed,
+    Kernel,
     Operation,
     Pipeline,
     Role,
@@ -55,6 +56,16 @@ def bound(computed: Computed) -> dict[str, Bound]:
     return {"y": stored(weight, (weight * relative).nan_to_num(nan=0.0) + 2 * F32.tiny, computed.dtype.operand)}
 
 
+def not_shared(shape: Shape, dtype: DType) -> str | None:
+    """What a cluster of eight blocks cannot share: it keeps 64 KiB a block, and moves 16 bytes at a time."""
+    size, columns = dtype.operand.itemsize, shape.dims[1]
+    if not shape.size:
+        return None
+    if any(elements * size % 16 for elements in (columns, shape.offset, shape.pitch or columns)):
+        return "it takes rows of aligned 16-byte words"
+    return "it takes rows of up to 512 KiB" if columns * size > 8 << 16 else None
+
+
 OPERATION = Operation(
     name="softmax",
     summary="y = softmax of each row of x",
@@ -77,13 +88,29 @@ OPERATION = Operation(
         counted=rowwise.COUNTED,
         full=(*rowwise.FULL, "16x16384"),  # the last is that of published A100 figures
     ),
-    kernels=rowwise.ladder(
-        "softmax",
-        "softmax",
-        scratch=("maxima", "sums"),
-        options={},
-        looped={"block": 4096, "num_warps": 8},
-        unfused_reads=3,
+    kernels=(
+        *rowwise.ladder(
+            "softmax",
+            "softmax",
+            scratch=("maxima", "sums"),
+            options={},
+            looped={"block": 4096, "num_warps": 8},
+            unfused_reads=3,
+        ),
+        Kernel(
+            "cuda",
+            "fused_cluster",
+            "kernels_cuda.softmax:fused_cluster",
+            ("f32",),
+            tile=rowwise.TILE,
+            rejects=not_shared,
+            depth=rowwise.cluster_depth,
+            capability="sm_90a",
+            timed=("1024x65536",),
+        ),
     ),
     depth=lambda dims: dims[1],
+    absent={
+        ("triton", "fused_cluster"): "a row of num_ctas blocks would have to be reduced across them; Triton does not"
+    },
 )

@@ -18,7 +18,7 @@ from kernels_cuda import softmax as cuda_softmax  # noqa: E402
 from pytest_roofline.contract import Computed  # noqa: E402
 from pytest_roofline.counting.cuda_cpu import CompilerMissing  # noqa: E402
 from pytest_roofline.dtypes import DType  # noqa: E402
-from pytest_roofline.launch import Source  # noqa: E402
+from pytest_roofline.launch import GpuNeeded, Source  # noqa: E402
 from suite.operations import layernorm, rmsnorm, softmax  # noqa: E402
 
 F32 = DType.parse("f32")
@@ -51,17 +51,18 @@ def softmax_launchers():
         "triton looped": functools.partial(triton_softmax.fused_looped, block=BLOCK, num_warps=1),
         "cuda fused": cuda_softmax.fused,
         "cuda looped": cuda_softmax.fused_looped,
+        "cuda cluster": cuda_softmax.fused_cluster,
     }
 
 
 def launch(function, *tensors, **keywords) -> None:
     try:
         function(*tensors, **keywords)
-    except CompilerMissing as reason:
+    except (CompilerMissing, GpuNeeded) as reason:
         pytest.skip(str(reason))
 
 
-@pytest.mark.parametrize("name", ["triton fused", "triton looped", "cuda fused", "cuda looped"])
+@pytest.mark.parametrize("name", ["triton fused", "triton looped", "cuda fused", "cuda looped", "cuda cluster"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy, in the interpreter, on what is tested here
 def test_softmax_of_special_rows_is_torch_s(device, name):
     """-inf gives 0, a row of nothing else NaN; NaN or +inf anywhere makes the whole row NaN."""
@@ -204,3 +205,36 @@ def test_rows_no_wide_load_fits_go_element_by_element(launches, module):
         columns = x.shape[1]
         module.fused(x, *(torch.zeros(columns) for _ in range(weights)), torch.zeros(3, columns), **keywords)
     assert [name.split(", ")[1] for name, *_ in launches] == ["4", "1", "1", "1"]
+
+
+@pytest.mark.parametrize("columns", [81, 8 * 64 * 256 + 4])
+def test_a_cluster_refuses_rows_that_it_cannot_share(columns):
+    """Rows that are not of whole 16-byte words, and rows longer than eight blocks keep."""
+    x = torch.zeros(2, columns)
+    with pytest.raises(ValueError, match="a cluster shares rows"):
+        cuda_softmax.fused_cluster(x, torch.empty_like(x))
+
+
+@given(rows=st.integers(0, 1 << 20), columns=st.integers(0, 1024))
+def test_triton_programs_share_out_short_rows(rows, columns):
+    """A program keeps at most 1024 elements, and no more than a 256th of the rows as long as there are that few."""
+    pytest.importorskip("triton")
+    from kernels_triton import _rowwise as triton_rowwise
+
+    plan = triton_rowwise.plan(torch.empty(1).expand(rows, columns), 0)
+    assert plan.block >= columns
+    assert plan.rows.bit_count() == 1
+    assert plan.rows * plan.block <= 1024
+    assert plan.rows == 1 or plan.rows * 256 <= rows
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_several_rows_of_a_triton_program_stay_apart(device):
+    """1031 rows are no multiple of the four that a program has; the last program has three."""
+    pytest.importorskip("triton")
+    from kernels_triton import softmax as triton_softmax
+
+    x = torch.randn(1031, 40, generator=torch.Generator().manual_seed(0)).to(device)
+    y = torch.full_like(x, NAN)
+    launch(triton_softmax.fused, x, y)
+    torch.testing.assert_close(y, torch.softmax(x, dim=1))
