@@ -1,13 +1,14 @@
 """Which tile of ``wgmma_fitted`` fits a shape, and into how many parts k is cut. Pure.
 
 Every tile that the instruction allows is weighed by when the busiest multiprocessor should be done with its share. The
-clocks of the parts of this estimate were fitted to 280 products of 24 shapes on an H200: of their tiles, what it picks
-took 2 % longer than the fastest in the mean.
+clocks of the parts of this estimate were fitted to 310 products of 24 shapes on two H200s: what it picks took 2 to 3 %
+longer than the fastest of them in the mean.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -23,16 +24,16 @@ STAGES = 12  # at most
 PARTS = 256  # into which k is split at most
 
 # Clocks of an SM.
-START = 4500  # of a kernel: until its first loads come
+START = 3300  # of a kernel: until its first loads come
 ROUND = 3000  # of a tile whose results are stored, and ...
-STORE = 22  # ... per column of them
-TURN = 90  # of a step, whatever is multiplied
-MULTIPLY = 1.16  # of a step, times those of the instructions: under load the clock is lower
-LOAD = 2.5  # per line that comes from L2
+STORE = 20  # ... per column of them
+TURN = 105  # of a step, whatever is multiplied
+MULTIPLY = 1.14  # of a step, times those of the instructions: under load the clock is lower
+LOAD = 2.3  # per line that comes from L2
 # Bytes per clock.
-MEMORY = 2250  # of the device
-PARTIAL = 5.5  # of partial sums per SM, written and read again
-OVERLAP = 3.4  # exponent of the norm that adds up computing and loading: 1 would be one after the other
+MEMORY = 2000  # of the device
+PARTIAL = 5.1  # of partial sums per SM, written and read again
+OVERLAP = 3.1  # exponent of the norm that adds up computing and loading: 1 would be one after the other
 
 
 class Tile(NamedTuple):
@@ -83,52 +84,51 @@ class Plan(NamedTuple):
 def plan(m: int, n: int, k: int, by_columns: bool, sms: int, room: int) -> Plan:
     """The plan that should be done first; its partial sums take at most ``room`` elements.
 
-    b by columns is what a has to be for the transposed product, which is the other way round then.
+    Of equals one that shares an operand: what does not pass from L2 twice is power for the tensor cores.
     """
-    found = [(clocks(m, n, k, by_columns, tile, parts, sms), Plan(tile, parts)) for tile, parts in
-             choices(m, n, k, by_columns, sms, room)]  # fmt: skip
-    if by_columns and m < n:
-        found += [
-            (clocks(n, m, k, True, tile, parts, sms), Plan(tile, parts, True))
-            for tile, parts in choices(n, m, k, True, sms, room)
-        ]
-    return min(found)[1]
+    plans = choices(m, n, k, by_columns, sms, room)
+    return min(plans, key=lambda choice: (clocks(m, n, k, by_columns, choice, sms), choice.tile.shared == "NONE"))
 
 
-def choices(m: int, n: int, k: int, by_columns: bool, sms: int, room: int) -> Iterator[tuple[Tile, int]]:
-    """Tiles that have no whole warpgroup or half of their columns outside of c, and parts that fill the device, or
-    fewer."""
-    steps = ceil_div(k, STEP)
-    for tile in tiles(m, n, by_columns):
-        clusters, at_once = tile.clusters(m, n), sms * tile.resident // tile.cluster
-        whole = max(
-            1, min(at_once // clusters, steps // 2, PARTS, room // (clusters * tile.cluster * tile.rows * tile.columns))
-        )
-        for parts in {1, *(max(1, whole * quarters // 4) for quarters in (1, 2, 3, 4))}:
-            yield tile, parts
+def choices(m: int, n: int, k: int, by_columns: bool, sms: int, room: int) -> Iterator[Plan]:
+    """Every tile, with as many parts of k as fill the device, or fewer. With b by columns the transposed product takes
+    the same operands, and may fit a c of few rows better."""
+    for turned in (False, True) if by_columns and m < n else (False,):
+        down, across = (n, m) if turned else (m, n)
+        for tile in tiles(down, across, by_columns):
+            clusters = tile.clusters(down, across)
+            held = room // (clusters * tile.cluster * tile.rows * tile.columns)
+            filling = sms * tile.resident // tile.cluster // clusters
+            most = max(1, min(filling, ceil_div(k, STEP) // 2, PARTS, held))
+            for parts in {1, *(max(1, most * quarters // 4) for quarters in (1, 2, 3, 4))}:
+                yield Plan(tile, parts, turned)
 
 
 def tiles(m: int, n: int, by_columns: bool) -> Iterator[Tile]:
-    """Of those sizes, with each way of sharing that has two tiles to share; two to an SM where they are small."""
+    """Tiles of which no warpgroup and no 16 columns lie outside of c. Below 64 columns, which c alone may ask for, the
+    tensor cores wait for a."""
+    least = min(WARPGROUP_ROWS, ceil_div(n, COLUMNS) * COLUMNS)
     for warpgroups, most in MOST_COLUMNS.items():
-        for columns in range(COLUMNS, most + 1, COLUMNS):
-            if (warpgroups > 1 and (warpgroups - 1) * WARPGROUP_ROWS >= m) or (
-                columns > COLUMNS and columns - COLUMNS >= n
-            ):
-                continue
-            for shared in (
-                "NONE",
-                *("A" for _ in range(n > columns)),
-                *("B" for _ in range(m > warpgroups * WARPGROUP_ROWS)),
-            ):
-                for resident in (1, 2) if warpgroups == 1 and columns <= 128 else (1,):
-                    tile = Tile(warpgroups, columns, shared, resident)
-                    if tile.stages(by_columns) >= 4:
-                        yield tile
+        if (warpgroups - 1) * WARPGROUP_ROWS < m:
+            for columns in range(least, min(most, ceil_div(n, COLUMNS) * COLUMNS) + 1, COLUMNS):
+                yield from variants(warpgroups, columns, m, n, by_columns)
 
 
-def clocks(m: int, n: int, k: int, by_columns: bool, tile: Tile, parts: int, sms: int) -> float:
+def variants(warpgroups: int, columns: int, m: int, n: int, by_columns: bool) -> Iterator[Tile]:
+    """Ways of sharing that have two tiles to share, and two small blocks to an SM."""
+    side_by_side, above_each_other = n > columns, m > warpgroups * WARPGROUP_ROWS
+    ways = ("NONE", *(["A"] if side_by_side else []), *(["B"] if above_each_other else []))
+    small = warpgroups == 1 and columns <= 128
+    for shared, resident in itertools.product(ways, (1, 2) if small else (1,)):
+        tile = Tile(warpgroups, columns, shared, resident)
+        if tile.stages(by_columns) >= 4:
+            yield tile
+
+
+def clocks(m: int, n: int, k: int, by_columns: bool, choice: Plan, sms: int) -> float:
     """When the busiest SM should be done."""
+    tile, parts, turned = choice
+    m, n = (n, m) if turned else (m, n)
     clusters = tile.clusters(m, n)
     blocks, at_once = clusters * tile.cluster * parts, sms * tile.resident // tile.cluster * tile.cluster
     rounds, together = ceil_div(blocks, at_once), min(tile.resident, ceil_div(min(blocks, at_once), sms))
@@ -142,4 +142,5 @@ def clocks(m: int, n: int, k: int, by_columns: bool, tile: Tile, parts: int, sms
     loading = 2 * (m * k + k * n + m * n) / MEMORY
     partial = 4 * clusters * tile.cluster * parts * min(tile.rows, m) * min(tile.columns, n) if parts > 1 else 0
     both = (computing**OVERLAP + loading**OVERLAP) ** (1 / OVERLAP)
-    return START + both + rounds * (ROUND + STORE * tile.columns) + partial / (PARTIAL * sms)
+    storing = rounds * (ROUND + STORE * tile.columns * together) + partial / (PARTIAL * sms)
+    return START + both + storing

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
 from kernels_cuda.matmul.tiles import LARGE, TINY  # noqa: E402
 from kernels_cuda.matmul_ragged import ordinary  # noqa: E402
-from kernels_cuda.matmul_ragged.ordinary import best_split, least_waste, stream_clocks  # noqa: E402
+from kernels_cuda.matmul_ragged.ordinary import rule  # noqa: E402
+from kernels_cuda.matmul_ragged.ordinary.rule import Plan  # noqa: E402
 from pytest_roofline.counting.cuda_cpu import CompilerMissing  # noqa: E402
 from pytest_roofline.counting.cuda_cpu.compiler import find_compiler  # noqa: E402
 
@@ -43,18 +46,45 @@ def test_parts_need_their_workspace():
 
 def test_few_tiles_of_many_steps_are_split_and_many_tiles_are_not():
     """One tile for 132 SMs is worth the detour through memory, a filled device is not."""
-    assert best_split(128, 128, 131072, SMS, ROOM)[1] > 100
-    assert best_split(4096, 4096, 4096, SMS, ROOM)[:2] == (LARGE, 1)
-    assert best_split(64, 64, 64, SMS, ROOM)[1] == 1
+    assert rule.split(128, 128, 131072, SMS, ROOM).parts > 20
+    assert rule.split(4096, 4096, 4096, SMS, ROOM) == (LARGE, 1, False)
+    assert rule.split(64, 64, 64, SMS, ROOM).parts == 1
 
 
 def test_pieces_pay_where_the_last_wave_is_nearly_empty():
     """135 tiles of 128 x 128 on 132 SMs take two waves whole, and little more than one in pieces."""
-    assert stream_clocks(1152, 1920, 4096, SMS) < 0.9 * best_split(1152, 1920, 4096, SMS, ROOM)[2]
-    assert stream_clocks(2048, 2048, 2048, SMS) > 0.9 * best_split(2048, 2048, 2048, SMS, ROOM)[2]
+    assert rule.plan(1152, 1920, 4096, SMS, ROOM).parts == 0
+    whole, pieces = (rule.clocks(1152, 1920, 4096, Plan(LARGE, parts), SMS, ROOM) for parts in (1, 0))
+    assert pieces < 0.9 * whole
 
 
 def test_a_short_side_takes_a_narrow_tile():
-    """Sixteen rows fill no tile of 128."""
-    assert least_waste(16, 4096) == TINY
-    assert least_waste(4096, 4096) == LARGE
+    """Sixteen rows fill no tile of 128, nor do sixteen columns: then the product is turned."""
+    assert rule.least_waste(16, 4096) == TINY
+    assert rule.least_waste(4096, 4096) == LARGE
+    assert rule.plan(512, 16, 100000, SMS, ROOM).turned
+    assert not rule.plan(16, 512, 100000, SMS, ROOM).turned
+
+
+@given(st.integers(1, 5000), st.integers(1, 5000), st.integers(0, 200_000), st.sampled_from([100, 1 << 16, ROOM]))
+def test_a_plan_fits_its_workspace(m, n, k, room):
+    """Parts of all tiles lie in it; pieces are as many as it holds, or the tiles stay whole."""
+    tile, parts, turned = rule.plan(m, n, k, SMS, room)
+    count = rule.tiles(n, m, tile) if turned else rule.tiles(m, n, tile)
+    assert parts <= 1 or count * parts * tile.rows * tile.columns <= room
+    assert parts <= max(1, k)
+
+
+@pytest.mark.parametrize("parts", [0, 1, 3])
+def test_a_turned_product_is_that_of_the_transposes(parts):
+    """Sixteen columns as the rows of a narrow tile; c is written across."""
+    try:
+        find_compiler()
+    except CompilerMissing as reason:
+        pytest.skip(str(reason))
+    m, n, k = 35, 16, 4 * TINY.depth + 5
+    generator = torch.Generator().manual_seed(0)
+    a, b = torch.rand((m, k), generator=generator), torch.rand((k, n), generator=generator)
+    c, partials = torch.full((m, n), float("nan")), torch.full((20 * TINY.rows * TINY.columns,), float("nan"))
+    ordinary.launch(a, b, c, partials, Plan(TINY, parts, turned=True))
+    torch.testing.assert_close(c.double(), a.double() @ b.double(), rtol=k * 2**-24, atol=0)

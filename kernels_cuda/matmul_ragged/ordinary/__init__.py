@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 
 import torch
@@ -10,16 +9,14 @@ import torch
 from pytest_roofline.launch import Source, ceil_div, require
 
 from ...matmul import tiles
-from ...matmul.tiles import SPEED, Tile, layout, offset
-from ..sharing import GROUP, JOIN_WARPS, JOINED, PARTS, join_share, multiprocessors, shared_out
+from ...matmul.tiles import Tile, layout, offset
+from ..sharing import GROUP, JOIN_WARPS, JOINED, join_share, multiprocessors, shared_out
+from . import rule
+from .rule import Plan
 
 _HERE = Path(__file__).parent
 SPLIT_K = Source(_HERE / "split_k.cu")
 STREAM_K = Source(_HERE / "stream_k.cu")
-
-MULTIPLIED = 128  # products of an SM per clock
-DETOUR = 6000  # clocks until a second kernel has begun to join: some 3 us
-WRITTEN = 24  # bytes of partial results that an SM's share of memory takes per clock, there and back
 
 
 def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
@@ -27,8 +24,7 @@ def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torc
     multiply."""
     m, n, k = extents(a, b, c)
     if c.numel():
-        tile, parts, _ = best_split(m, n, k, multiprocessors(a), partials.numel())
-        launch_split(a, b, c, partials, tile, parts)
+        launch(a, b, c, partials, rule.split(m, n, k, multiprocessors(a), partials.numel()))
 
 
 def stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
@@ -36,20 +32,24 @@ def stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: tor
     multiply."""
     m, n, _ = extents(a, b, c)
     if c.numel():
-        launch_stream(a, b, c, partials, least_waste(m, n), multiprocessors(a))
+        launch_stream(a, b, c, partials, rule.least_waste(m, n), multiprocessors(a))
 
 
 def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
-    """Whichever should be done first. Raises ``ValueError`` for shapes that do not multiply."""
+    """Whichever :mod:`rule` says. Raises ``ValueError`` for shapes that do not multiply."""
     m, n, k = extents(a, b, c)
-    if not c.numel():
-        return
-    sms = multiprocessors(a)
-    tile, parts, clocks = best_split(m, n, k, sms, partials.numel())
-    if stream_clocks(m, n, k, sms) < clocks:
-        launch_stream(a, b, c, partials, least_waste(m, n), sms)
+    if c.numel():
+        launch(a, b, c, partials, rule.plan(m, n, k, multiprocessors(a), partials.numel()))
+
+
+def launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, partials: torch.Tensor, plan: Plan) -> None:
+    """By a plan. Raises ``ValueError`` where the workspace is too small."""
+    if plan.turned:
+        a, b, c = b.t(), a.t(), c.t()
+    if plan.parts:
+        launch_split(a, b, c, partials, plan.tile, plan.parts)
     else:
-        launch_split(a, b, c, partials, tile, parts)
+        launch_stream(a, b, c, partials, plan.tile, multiprocessors(a))
 
 
 def launch_split(
@@ -90,45 +90,6 @@ def launch_stream(
         warps = join_share(share.runs)
         values = (partials, c, m, n, *c.stride(), *ranges, steps, warps)
         join((share.shared, ceil_div(elements * warps, JOIN_WARPS * JOINED)), (JOIN_WARPS * 32,), values)
-
-
-@functools.lru_cache(maxsize=1024)
-def best_split(m: int, n: int, k: int, sms: int, room: int) -> tuple[Tile, int, float]:
-    """The tile and the number of parts that should be done first, and after how many clocks.
-
-    Every part is a tile of its own for some SM, of which the busiest counts; more than one part makes a detour through
-    ``room`` elements of workspace.
-    """
-    candidates = []
-    for tile in SPEED:
-        count = ceil_div(m, tile.rows) * ceil_div(n, tile.columns)
-        elements = tile.rows * tile.columns
-        most = max(1, min(PARTS, room // (count * elements), ceil_div(k, 4 * tile.depth)))
-        for parts in range(1, most + 1):
-            span = ceil_div(ceil_div(k, parts), tile.depth) * tile.depth
-            multiplying = ceil_div(count * parts, sms) * elements * span / MULTIPLIED / SPEED[tile]
-            joining = DETOUR + count * elements * parts * 8 / (WRITTEN * sms) if parts > 1 else 0
-            candidates.append((multiplying + joining, -elements, parts, tile))
-    clocks, _, parts, tile = min(candidates, key=lambda found: found[:3])
-    return tile, parts, clocks
-
-
-def stream_clocks(m: int, n: int, k: int, sms: int) -> float:
-    """Clocks until :func:`stream_k` should be done: all SMs multiply to the end, and the last tiles make a detour."""
-    tile = least_waste(m, n)
-    count, elements = ceil_div(m, tile.rows) * ceil_div(n, tile.columns), tile.rows * tile.columns
-    blocks = sms * tile.resident
-    multiplying = count * elements * k / MULTIPLIED / sms / SPEED[tile]
-    return multiplying + DETOUR + (count % blocks + blocks) * elements * 8 / (WRITTEN * sms)
-
-
-def least_waste(m: int, n: int) -> Tile:
-    """The tile that covers m x n with the fewest clocks, whoever computes it."""
-
-    def clocks(tile: Tile) -> float:
-        return ceil_div(m, tile.rows) * ceil_div(n, tile.columns) * tile.rows * tile.columns / SPEED[tile]
-
-    return min(SPEED, key=clocks)
 
 
 def extents(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[int, int, int]:
