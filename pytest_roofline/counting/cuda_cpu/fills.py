@@ -1,14 +1,16 @@
 """What uninitialised variables hold in the builds that are compared: a pattern, zeros, and the pattern turned positive.
 
-Compilers fill with bytes of 0xFE, which make large negative numbers, or with zeros: a maximum of positive numbers comes
-out right from either. So a third build is made of the first one's assembly, with 0x7E in place of 0xFE. Pure.
+GCC fills with bytes of 0xFE, which make large negative numbers, or with zeros: a maximum of positive numbers comes out
+right from either. So a third build is made of the first one's assembly, with 0x7E in place of 0xFE. Pure.
+
+clang's pattern (0xAA, in floating point a NaN) cannot be told from the program's numbers: there are two builds then.
 """
 
 from __future__ import annotations
 
 import re
 
-# The pattern as GCC and clang write it for 2, 4 and 8 bytes, signed or not, and what takes its place.
+# The pattern as GCC writes it for 2, 4 and 8 bytes, signed or not, and what takes its place.
 _WORDS = {
     str(value): str(int.from_bytes(b"\x7e" * size, "little"))
     for size in (2, 4, 8)

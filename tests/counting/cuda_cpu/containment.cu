@@ -8,7 +8,7 @@ extern "C" __global__ void huge_frame(int* out, int n) {  // BUG
     out[threadIdx.x] = big[0];
 }
 
-__device__ int descend(int n, const int* x) {
+__device__ int descend(int n, const int* x) {  // BUG
     volatile int here[64];  // BUG
     here[n % 64] = n;       // BUG
     return n ? descend(n + 1, x) + here[n % 64] : *x;  // BUG

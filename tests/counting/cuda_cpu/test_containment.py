@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_roofline.counting.cuda_cpu import CudaFault, FaultKind, checking, load
+from pytest_roofline.counting.cuda_cpu.compiler import find_compiler
 
 SOURCE = Path(__file__).parent / "containment.cu"
 K = FaultKind
@@ -30,25 +31,27 @@ def marked(kernel: str) -> set[int]:
 
 
 @pytest.mark.parametrize(
-    ("kernel", "kind"),
+    ("kernel", "kinds"),
     [
-        ("huge_frame", K.STACK_OVERFLOW),
-        ("deep_recursion", K.STACK_OVERFLOW),
-        ("wild_store", K.INVALID_POINTER),
-        ("null_load", K.INVALID_POINTER),
-        ("no_memory", K.INVALID_POINTER),
-        ("turns_in_circles", K.ENDLESS_LOOP),
-        ("counts_for_ever", K.ENDLESS_LOOP),
-        ("gives_up", K.TRAP),
-        ("leaves", K.TRAP),
-        ("smallest_by_minus_one", K.UNDEFINED_BEHAVIOUR),
+        ("huge_frame", {K.STACK_OVERFLOW}),
+        ("deep_recursion", {K.STACK_OVERFLOW}),
+        ("wild_store", {K.INVALID_POINTER}),
+        ("null_load", {K.INVALID_POINTER, K.UNDEFINED_BEHAVIOUR}),
+        ("no_memory", {K.INVALID_POINTER}),
+        ("turns_in_circles", {K.ENDLESS_LOOP}),
+        ("counts_for_ever", {K.ENDLESS_LOOP}),
+        ("gives_up", {K.TRAP}),
+        ("leaves", {K.TRAP}),
+        ("smallest_by_minus_one", {K.UNDEFINED_BEHAVIOUR}),
     ],
 )
-def test_the_launch_ends_as_a_finding(kernel: str, kind: FaultKind) -> None:
+def test_the_launch_ends_as_a_finding(kernel: str, kinds: set[FaultKind]) -> None:
     """The finding names kernel and line, and a launch after it is a launch as any other."""
+    if kernel == "turns_in_circles" and find_compiler().family == "clang":
+        pytest.skip("clang takes a loop without effects to end, and drops it")
     with pytest.raises(CudaFault) as caught:
         launch(kernel)
-    assert caught.value.kind is kind, str(caught.value)
+    assert caught.value.kind in kinds, str(caught.value)
     assert kernel in str(caught.value)
     assert caught.value.line in marked(kernel), str(caught.value)
     launch("large_frame")

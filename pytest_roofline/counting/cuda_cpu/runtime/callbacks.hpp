@@ -76,12 +76,36 @@ RL_API void rl_access(const void* p, uint32_t size, int kind, uint64_t pc, uint3
     roofline::access((uint64_t)p, size, flags, pc, piece, true);
 }
 
+namespace roofline {
+
+// Seen in time: the runtime works on the thread's stack, and an overflow in the middle of an allocation would leave its
+// lock taken.
+RL_COLD void abandon_full_stack(u64 pc) {
+    Place place;
+    place.pc = pc;
+    report(Kind::stack_overflow, place, true, "a thread needs more than %llu KiB of stack", kUsableStack / 1024);
+    abandon();
+}
+
+}  // namespace roofline
+
 RL_API void __sanitizer_cov_trace_pc() {
     using namespace roofline;
-    if (current && (launch.flags & kCount)) current->log.block(relative(RL_CALLER));
+    if (!current) return;
+    const u64 left = reinterpret_cast<u64>(__builtin_frame_address(0)) - current->stack_low;
+    if (__builtin_expect(left < kStackReserve, 0)) abandon_full_stack(relative(RL_CALLER));
+    if (launch.flags & kCount) current->log.block(relative(RL_CALLER));
 }
 
 namespace roofline {
+
+RL_COLD void abandon_endless_trace() {
+    Place place;
+    place.pc = pc_of(current->log.events()[current->log.size() - 1]);
+    report(Kind::endless_loop, place, true, "a thread has come through %zu blocks and accesses without waiting for another",
+           kLongestTrace);
+    abandon();
+}
 
 struct SourceLocation {
     const char* file;

@@ -17,7 +17,9 @@
 
 namespace roofline {
 
-constexpr u64 kStackBytes = 576 * 1024;  // a GPU's thread has at most 512 KiB of local memory
+constexpr unsigned long long kUsableStack = 544 * 1024;  // a GPU's thread has at most 512 KiB of local memory
+constexpr u64 kStackReserve = 32 * 1024;                 // for the runtime, which works on the thread's stack
+constexpr u64 kStackBytes = kUsableStack + kStackReserve;
 constexpr u64 kGuardBytes = 64 * 1024;   // below every stack: an overflow faults instead of corrupting a neighbour
 constexpr u64 kColours = 48;  // stacks start at different cache lines: at equal ones they evict each other from L1
 

@@ -31,6 +31,12 @@ inline u32 piece_of(Event e) { return static_cast<u32>(e >> 16 & 0xFFFF); }
 inline Space space_of(Event e) { return static_cast<Space>(e >> 8 & 0xFF); }
 inline u32 size_of(Event e) { return static_cast<u32>(e & 0xFF); }
 
+// A longer trace (this one takes 256 MiB, and its addresses up to as much) is taken for that of a loop without end, which
+// would fill the memory before the watchdog loses patience.
+constexpr size_t kLongestTrace = 1u << 25;
+
+[[noreturn]] void abandon_endless_trace();  // callbacks.hpp
+
 // An array that grows and is emptied but never shrinks; std::vector's push is not inlined where it matters here.
 template <class T>
 class Appended {
@@ -46,6 +52,7 @@ class Appended {
   private:
     __attribute__((noinline, cold)) void grow() {
         const size_t used = size(), capacity = used ? 2 * used : 64;
+        if (capacity > kLongestTrace) abandon_endless_trace();
         storage_.resize(capacity);
         begin_ = storage_.data();
         end_ = begin_ + used;

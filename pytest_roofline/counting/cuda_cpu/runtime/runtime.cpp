@@ -58,6 +58,25 @@ void find_module_memory(const LaunchSpec& spec) {
     module_cells.assign(module_memory.length / 4 + 4, Cell{});
 }
 
+void find_runtime() {
+    if (!runtime_segments.empty()) return;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void*) {
+            const u64 here = reinterpret_cast<u64>(&find_runtime);
+            std::vector<Span> segments;
+            bool mine = false;
+            for (int k = 0; k < info->dlpi_phnum; ++k) {
+                const auto& header = info->dlpi_phdr[k];
+                if (header.p_type != PT_LOAD) continue;
+                segments.push_back({info->dlpi_addr + header.p_vaddr, header.p_memsz});
+                mine |= here - segments.back().low < segments.back().size;
+            }
+            if (mine) runtime_segments = segments;
+            return mine ? 1 : 0;
+        },
+        nullptr);
+}
+
 void find_module(const LaunchSpec& spec) {
     launch.segments.clear();
     launch.writable_segments.clear();
@@ -145,6 +164,7 @@ void run(const LaunchSpec& spec) {
     name_threads();
     forget_accesses();
     find_module(spec);
+    find_runtime();
     Containment containment;
     if (sigsetjmp(escape, 1) == 0) {
         run_blocks();

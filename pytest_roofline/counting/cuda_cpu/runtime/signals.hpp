@@ -17,6 +17,7 @@ struct Crash {
 };
 
 inline sigjmp_buf escape;
+inline std::vector<Span> runtime_segments;
 inline Crash crash;
 inline u64 watched_progress = 0, watched_block = 0;
 inline double stuck_seconds = 0, block_seconds = 0;
@@ -43,6 +44,10 @@ inline bool in_module(u64 pc) {
     return std::any_of(launch.segments.begin(), launch.segments.end(), [&](const Span& s) { return pc - s.low < s.size; });
 }
 
+inline bool in_runtime(u64 pc) {
+    return std::any_of(runtime_segments.begin(), runtime_segments.end(), [&](const Span& s) { return pc - s.low < s.size; });
+}
+
 inline void on_crash(int signal, siginfo_t* info, void* context) {
     crash = {signal, reinterpret_cast<u64>(info->si_addr), interrupted_pc(context)};
     siglongjmp(escape, 1);
@@ -57,7 +62,11 @@ inline void arm(double seconds) {
     timer_settime(watchdog_timer, 0, &spec, nullptr);
 }
 
-// Jumps out only of the kernel's own code, never of an allocation; while that fails it looks more often.
+// How long the watchdog waits past the limit, by where it finds the thread. An allocation must not be left in its middle:
+// its lock would stay taken.
+inline double patience(u64 pc) { return in_module(pc) ? 0 : in_runtime(pc) ? 5 : 60; }
+
+// While the thread cannot be stopped where it is, it looks more often.
 inline void on_tick(int signal, siginfo_t*, void* context) {
     const double limit = launch.spec->time_limit;
     const bool impatient = stuck_seconds >= limit || block_seconds >= limit * kBlockPatience;
@@ -71,7 +80,7 @@ inline void on_tick(int signal, siginfo_t*, void* context) {
         return;
     }
     const u64 pc = interrupted_pc(context);
-    if (in_module(pc) || stuck_seconds > limit + 5) {
+    if (std::max(stuck_seconds - limit, block_seconds - limit * kBlockPatience) >= patience(pc)) {
         crash = {signal, 0, pc};
         siglongjmp(escape, 1);
     }
@@ -138,8 +147,7 @@ RL_COLD inline void report_crash() {
         std::snprintf(text, sizeof text, "no end in sight after %.1f s", std::max(stuck_seconds, block_seconds));
     } else if (current && crash.address - (current->stack_low - kGuardBytes) < kGuardBytes) {
         kind = Kind::stack_overflow;
-        std::snprintf(text, sizeof text, "a thread needs more than %llu KiB of stack",
-                      static_cast<unsigned long long>(kStackBytes / 1024));
+        std::snprintf(text, sizeof text, "a thread needs more than %llu KiB of stack", kUsableStack / 1024);
     } else if (crash.signal == SIGFPE || crash.signal == SIGILL) {
         kind = Kind::undefined_behaviour;
         std::snprintf(text, sizeof text, "%s", crash.signal == SIGFPE ? "integer division by zero" : "the compiler sees no defined result here");
