@@ -6,8 +6,10 @@ compiler made, and every report says how much was compared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from typing import Any
 
 from pytest_roofline.baselines import Baseline, Counted, CountedCase, Store, counted_for
@@ -126,7 +128,7 @@ def compare(case: Case, found: CaseCounts, code: Code, stored: Counted) -> Count
     if not code.missing and before.kernels:
         differences += _calls(before.calls, code.calls)
     compared = set()
-    for old, new in zip(before.kernels, code.keys, strict=False):
+    for old, new in _pairs(before.kernels, code.keys):
         kernel = code.kernels[new]
         reference = stored.compiled.get(kernel.compiler, {}).get(old)
         if reference is not None and new not in compared:
@@ -134,6 +136,21 @@ def compare(case: Case, found: CaseCounts, code: Code, stored: Counted) -> Count
             differences += [d for d in compare_code(reference, kernel, _places(code, new)) if d not in differences]
     verdict = _verdict(differences, Kind.SAME, "all counts are those stored")
     return CountedRow(case, found, code, tuple(differences), verdict, frozenset(compared))
+
+
+def _pairs(before: Sequence[str], now: Sequence[str]) -> list[tuple[str, str]]:
+    """Which kernel took the place of which: by their place, and by their names where there are more or fewer."""
+    if len(before) == len(now):
+        return list(zip(before, now, strict=True))
+    matcher = SequenceMatcher(None, list(map(_name, before)), list(map(_name, now)), autojunk=False)
+    return [
+        (before[block.a + i], now[block.b + i]) for block in matcher.get_matching_blocks() for i in range(block.size)
+    ]
+
+
+def _name(key: str) -> str:
+    """Of a kernel, without what it is specialised on: ``sum.cu:sum_blocks`` or ``_copy``."""
+    return re.split(r"[(<]| threads=", key, maxsplit=1)[0]
 
 
 def _places(code: Code, key: str) -> Any:

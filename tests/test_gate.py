@@ -69,6 +69,17 @@ def test_a_launch_that_got_another_key_is_compared_by_its_place(case):
     assert row.verdict.kind is Kind.REGRESSION
 
 
+def test_with_more_launches_kernels_are_compared_by_name(case):
+    """A kernel that is launched before the others is no worse version of the first of them."""
+    first, tensor = "copy.cu:realign<float> threads=256", replace(code(64), mix=replace(code().mix, others={"mma": 4}))
+    before = Counted("sm_80", {str(case): CountedCase(COUNTS, (KEY,))}, {code().compiler: {KEY: tensor}})
+    row = compare(case, COUNTS, Code((first, KEY), (), {first: code(), KEY: tensor}), before)
+    assert (row.verdict.kind, row.compared) == (Kind.SAME, {KEY})
+    worse = replace(tensor, mix=replace(tensor.mix, others={}))
+    row = compare(case, COUNTS, Code((first, KEY), (), {first: code(), KEY: worse}), before)
+    assert row.verdict.sentence.startswith("mma: 0 mma instructions, 4 before")
+
+
 def test_another_operation_of_torch_is_another_launch(case):
     """Such as an output that is zeroed first."""
     row = compare(case, COUNTS, Code((KEY,), ("aten::zero_",), {KEY: code()}), stored(case))
