@@ -73,7 +73,7 @@ def chains(rounds: Sequence[Round]) -> Iterator[list[Round]]:
     """The rounds of each turn that reached the first look: one retest of every case."""
     for turn in sorted({one.turn for one in rounds}):
         found = [one for one in rounds if one.turn == turn]
-        if len(complete(found)) >= LOOKS[0]:
+        if sum(not one.partial for one in found) >= LOOKS[0]:
             yield found
 
 
@@ -186,7 +186,9 @@ def nights(starts: Starts) -> None:
                 suspect = worth(verdict, seconds, SUSPECTS, old=True)
                 if suspect:
                     decision = retest(after(rounds, one), case, planted, known, alarm(len(stored.runs)))
-                    verdict = settle(verdict, decision, "the old kernel") if decision else verdict
+                    if decision is None:  # recorded in fewer rounds than a look needs
+                        continue
+                    verdict = settle(verdict, decision, "the old kernel")
                 found[class_of(rounds, case), planted].append(verdict.kind)
                 if not planted:
                     suspects.add(suspect)
