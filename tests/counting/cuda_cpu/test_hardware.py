@@ -9,7 +9,10 @@ import pytest
 
 pytest.importorskip("torch")
 
+from pytest_roofline.counting.cuda_cpu import checking
+
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
+SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"
 
 
 def test_every_figure_equals_the_hardwares(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,3 +40,21 @@ def test_rows_that_no_model_was_fitted_to(monkeypatch: pytest.MonkeyPatch, capsy
     differing = ncu_counts.compare(rows, [stored[row.name] for row in rows], ncu_counts.MEMORY)
     assert differing == ncu_counts.KNOWN.keys() & stored.keys()
     assert "compared 0" not in capsys.readouterr().out
+
+
+def test_scattered_global_atomics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sectors of atomics of one warp on scattered, shared and repeated lines, by the lanes' indices."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import torch
+    from ncu_pattern_rows import KERNELS
+
+    stored = json.loads((BENCHMARKS / "ncu_h200_atomics.json").read_text(encoding="utf-8"))
+    function = KERNELS.function(stored["kernel"])
+    with checking("count") as session:
+        for launch in stored["launches"]:
+            index = torch.tensor(launch["index"], dtype=torch.int32)
+            arguments = (index, torch.zeros(4096, dtype=torch.int32), torch.zeros(32, dtype=torch.int32))
+            function((1,), (32,), arguments)
+    counted = [record.total("global atomic", "sectors") for record in session.launches]
+    assert counted == [launch[SECTORS] for launch in stored["launches"]]
+    assert len(counted) == 525
