@@ -69,7 +69,7 @@ def report(what: str, cost: Cost, target: float) -> None:
 
 def every_build(kernel: Function) -> None:
     """What a check of a kernel compiles: with instrumentation, and without for its registers."""
-    kernel.variant(INSTRUMENTED)
+    kernel.build_for_check()
     for name in kernel.fills:
         kernel.variant(name)
 

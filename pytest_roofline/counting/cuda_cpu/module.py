@@ -7,6 +7,7 @@ import functools
 import math
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,8 @@ class Function:
         """
         settings = session.current()
         with _lock:
+            if settings.mode == "check" and INSTRUMENTED not in self._variants:
+                self.build_for_check()
             variant = self.variant(PLAIN if settings.mode == "plain" and not self._polls else INSTRUMENTED)
             grid3, block3 = _extents("grid", grid, GRID_LIMIT), _extents("block", block, BLOCK_LIMIT)
             self._check_configuration(variant, block3, shared_bytes)
@@ -177,6 +180,15 @@ class Function:
         if name not in self._variants:
             self._variants[name] = Variant(build_kernel(self.module.path, self.name, self.module.options, name))
         return self._variants[name]
+
+    def build_for_check(self) -> None:
+        """Compile what a check always needs, the two compilations at the same time. Raises as :func:`build_kernel`."""
+        about = (self.module.path, self.name, self.module.options)
+        with ThreadPoolExecutor(1) as beside:
+            compared = beside.submit(compile_code, *about, ZEROED) if find_compiler().initialises else None
+            self.variant(INSTRUMENTED)
+        if compared is not None:
+            compared.result()
 
     @functools.cached_property
     def fills(self) -> tuple[str, ...]:
