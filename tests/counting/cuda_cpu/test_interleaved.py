@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from pytest_roofline.checking.check import _instrumented
 from pytest_roofline.counting.cuda_cpu import CudaFault, FaultKind, checking, load
+from pytest_roofline.counting.cuda_cpu.session import current
 
 SOURCE = Path(__file__).parent / "interleaved.cu"
 BLOCKS = 12
@@ -129,3 +132,13 @@ def test_a_block_keeps_what_is_its_own(seed: int) -> None:
     b, r, t = np.indices(out.shape)
     np.testing.assert_array_equal(out, b * 1000 + r * 100 + 63 - t)
     assert ticket[0] == 6 * BLOCKS
+
+
+def test_a_check_takes_its_order_by_its_seed() -> None:
+    """Drawn seeds reach every order, and the seed that a failure prints brings back its schedule."""
+    case: Any = SimpleNamespace(kernel=SimpleNamespace(peer=False, backend="cuda"))
+    taken = []
+    for seed in (0, 1, 2, 3, 7):
+        with _instrumented(case, "cpu", seed):
+            taken.append((current().order, current().seed))
+    assert taken == [("forward", 0), ("reverse", 1), ("random", 2), ("interleaved", 3), ("interleaved", 7)]
