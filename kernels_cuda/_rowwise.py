@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
 
 import torch
 
@@ -11,13 +10,13 @@ from pytest_roofline.launch import Function, Source, ceil_div
 
 PACK = 16  # bytes of one vector access
 
-Plans = Mapping[int, Sequence[tuple[int, int]]]
+Plans = tuple[tuple[int, int], ...]
 
 # Threads per row and words per thread, by elements per word; a row takes the first that holds it. The fastest of all
 # powers of two on an H200, at 512 to 32768 columns of f32 and 8192 of 16 bits, softmax and layernorm: few words in many
 # threads, until the barriers of a large block cost more. A thread keeps at most 32 elements, so that 1024 threads of 64
 # registers each are resident.
-PLANS: Plans = {
+PLANS: dict[int, Plans] = {
     4: ((32, 2), (64, 2), (128, 2), (256, 2), (512, 2), (512, 4), (1024, 4), (1024, 8)),
     8: ((32, 2), (64, 2), (128, 2), (128, 4), (256, 4), (512, 4), (1024, 4)),
     1: ((32, 8), (256, 8), (1024, 8)),
@@ -55,25 +54,23 @@ def rows_per_block(threads: int) -> int:
     return 4 if threads == 32 else 1
 
 
-def plan(words: int, width: int, plans: Plans = PLANS) -> tuple[int, int] | None:
-    """Threads per row and words per thread for a row that is kept in registers; ``None`` where it does not fit."""
-    return next(((threads, each) for threads, each in plans[width] if words <= threads * each), None)
+def plan(words: int, width: int, plans: Plans | None = None) -> tuple[int, int] | None:
+    """Threads per row and words per thread for a row that is kept in registers; ``None`` where it does not fit.
 
-
-Choice = Callable[[int, int], tuple[int, int] | None]
+    The first of ``plans`` that holds it, by default of ``PLANS``.
+    """
+    return next(((threads, each) for threads, each in plans or PLANS[width] if words <= threads * each), None)
 
 
 @functools.lru_cache(maxsize=4096)
 def in_registers(
-    source: Source, kernel: str, c_name: str, columns: int, width: int, choose: Choice = plan
+    source: Source, kernel: str, c_name: str, columns: int, width: int, plans: Plans | None = None
 ) -> tuple[Function, tuple[int, int], int] | None:
     """The instance that keeps a row in registers, its block, and rows per block; ``None`` where no row fits.
 
-    ``choose`` is ``plan``, or one in its place.
-
     Remembered, because it costs the host more than a launch.
     """
-    found = choose(columns // width, width)
+    found = plan(columns // width, width, plans)
     if found is None:
         return None
     threads, words = found
