@@ -11,8 +11,8 @@ from kernels_cuda import _rowwise as rowwise
 from pytest_roofline.capability import runs_on
 from pytest_roofline.launch import Source, c_type, ceil_div
 
-# As the plans of all rows; with its single barrier softmax was fastest on an H200 with (1024, 2) in place of (512, 4) and
-# (512, 8) of (1024, 4), 8192 and 16384 columns of f32, and with (512, 2) of (256, 4), 8192 of f16: 1, 5 and 2 %.
+# As the plans of all rows; with its single barrier softmax was fastest on an H200 with (1024, 2) in place of (512, 4)
+# and (512, 8) of (1024, 4), 8192 and 16384 columns of f32, and with (512, 2) of (256, 4), 8192 of f16: 1, 5 and 2 %.
 PLANS = {
     4: ((32, 2), (64, 2), (128, 2), (256, 2), (512, 2), (1024, 2), (512, 8), (1024, 8)),
     8: ((32, 2), (64, 2), (128, 2), (128, 4), (512, 2), (512, 4), (1024, 4)),
