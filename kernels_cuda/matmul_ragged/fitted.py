@@ -22,6 +22,7 @@ MOST_COLUMNS = {1: 256, 2: 256, 3: 192}  # by warpgroups: what the registers hol
 SHARED_BYTES = 227 << 10  # of an SM
 STAGES = 12  # at most
 PARTS = 256  # into which k is split at most
+LEAST_SHARED = 64  # lines of an operand: to share fewer is not worth it that two blocks wait for each other
 
 # Clocks of an SM.
 START = 3300  # of a kernel: until its first loads come
@@ -116,7 +117,8 @@ def tiles(m: int, n: int, by_columns: bool) -> Iterator[Tile]:
 
 def variants(warpgroups: int, columns: int, m: int, n: int, by_columns: bool) -> Iterator[Tile]:
     """Ways of sharing that have two tiles to share, and two small blocks to an SM."""
-    side_by_side, above_each_other = n > columns, m > warpgroups * WARPGROUP_ROWS
+    side_by_side = n > columns
+    above_each_other = m > warpgroups * WARPGROUP_ROWS and Tile(warpgroups, columns).b_lines(by_columns) >= LEAST_SHARED
     ways = ("NONE", *(["A"] if side_by_side else []), *(["B"] if above_each_other else []))
     small = warpgroups == 1 and columns <= 128
     for shared, resident in itertools.product(ways, (1, 2) if small else (1,)):

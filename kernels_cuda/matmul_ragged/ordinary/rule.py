@@ -16,7 +16,7 @@ from ...matmul.tiles import LARGE, MEDIUM, SMALL, TINY, Tile
 from ..sharing import PARTS, shared_out
 
 MULTIPLIED = 128  # products of an SM per clock
-SPEED = {LARGE: 1.0, MEDIUM: 0.75, SMALL: 0.64, TINY: 0.36}  # relative, of an SM with as many tiles as it holds
+SPEED = {LARGE: 0.9, MEDIUM: 0.77, SMALL: 0.64, TINY: 0.36}  # of the peak, of an SM with as many tiles as it holds
 ALONE = 0.22  # exponent of how much slower an SM is with fewer
 # Clocks.
 TURN = 2800  # of a tile: its first loads and last stores
