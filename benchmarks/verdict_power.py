@@ -32,7 +32,7 @@ from pytest_roofline.retest.choice import worth  # noqa: E402
 from pytest_roofline.retest.session import FRESH  # noqa: E402
 from pytest_roofline.retest.settings import SUSPECTS  # noqa: E402
 from pytest_roofline.statistics import Summary, alarm, middle  # noqa: E402
-from pytest_roofline.statistics.paired import LOOKS, Outcome  # noqa: E402
+from pytest_roofline.statistics.paired import LOOKS, Decision, Outcome  # noqa: E402
 from pytest_roofline.statistics.screen import Shift  # noqa: E402
 from pytest_roofline.verdict import Kind, settle  # noqa: E402
 
@@ -88,9 +88,14 @@ def paired(starts: Starts) -> None:
             for case, planted in variants(chain[0]):
                 decision = retest(chain, case, planted, known)
                 if decision is not None:
-                    found[class_of(rounds, case), planted].append(decision.outcome)
+                    found[class_of(rounds, case), planted].append(None if cut_off(decision) else decision.outcome)
     print(f"Retest in pairs, every case, {runs} times:")
     rows(found, Outcome.SLOWER, Outcome.FASTER, Outcome.UNDECIDED)
+
+
+def cut_off(decision: Decision) -> bool:
+    """Whether the recording ended before the retest did."""
+    return decision.outcome is Outcome.UNDECIDED and decision.processes < LOOKS[-1]
 
 
 def rows(
@@ -99,8 +104,10 @@ def rows(
     """A line for each class and slowdown: which share was called what."""
     for (name, planted), outcomes in sorted(found.items(), key=lambda item: (item[0][1], item[0][0])):
         share = Share(sum(one is slower for one in outcomes), len(outcomes))
-        others = f"{sum(one is faster for one in outcomes)} faster, {sum(one is unresolved for one in outcomes)} open"
-        print(f"  {name}, {f'+{100 * planted:.0f} %' if planted else 'unchanged'}: slower {share}; {others}")
+        counts = ((faster, "faster"), (unresolved, "unresolved"), (None, "undecided where the recording ended"))
+        others = ", ".join(f"{n} {word}" for kind, word in counts if (n := sum(one is kind for one in outcomes)))
+        what = f"{name}, +{100 * planted:.0f} %" if planted else f"{name}, unchanged"
+        print(f"  {what}: slower {share}" + (f"; {others}" if others else ""))
     alarms, cases = 0, 0
     for (_, planted), outcomes in found.items():
         if not planted:
@@ -189,7 +196,8 @@ def nights(starts: Starts) -> None:
                     if decision is None:  # recorded in fewer rounds than a look needs
                         continue
                     verdict = settle(verdict, decision, "the old kernel")
-                found[class_of(rounds, case), planted].append(verdict.kind)
+                cut = suspect and cut_off(decision)
+                found[class_of(rounds, case), planted].append(None if cut else verdict.kind)
                 if not planted:
                     suspects.add(suspect)
     print(f"Nights, screen and retest of suspects, {runs} runs; suspects {suspects}:")

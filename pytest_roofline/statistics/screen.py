@@ -14,9 +14,9 @@ from pytest_roofline.statistics.noise import Prior, Spread, between_runs, fit_pr
 from pytest_roofline.statistics.summaries import MINIMAL, Change, Summary, alarm
 
 FALSE_ALARM = alarm(400)  # of one unchanged case, while it is not known how many can have changed
-TAILS = 3.0  # levels of starts are no normal variables: benchmarks/detectors.py finds two to three times the alarms
+TAILS = 10.0  # levels of starts are no normal variables: benchmarks/detectors.py finds up to nine times the alarms
 MISS = 0.01  # of a slowdown of the size called detectable
-CLEARED = 0.0025  # of a slowdown of the size called excluded
+CLEARED = 2.5e-4  # of a slowdown of the size called excluded, which is not retested
 CAMPAIGN_SHIFT = 0.005  # stated standard deviation of what a whole campaign has in common
 LARGE_SHIFT = 0.01  # a shift of the whole run that is always reported
 UNUSUAL = 3.0  # so many standard deviations of past campaigns are reported as well
