@@ -61,12 +61,12 @@ class Class:
     limited: bool = False
 
 
-# H200: between starts from 114 cases stored on two and three starts and 40 of verdict_rounds.py on three starts and
-# cards (median 0.35 to 0.6 %), pairs and jitter from those rounds, processes from ten of one start.
+# As fitted to the rounds of five starts of H200 machines, two cards each (``benchmarks/rounds/``).
 NOISE = (
-    Class("from 20 us", 0.70, 100e-6, 0.0050, 0.0010, 0.0010, 0.0030),
-    Class("5 to 20 us", 0.15, 10e-6, 0.0050, 0.0020, 0.0019, 0.0050),
-    Class("below 5 us", 0.15, 2e-6, 0.0065, 0.0040, 0.0025, 0.0050),
+    Class("from 20 us", 0.60, 132e-6, 0.0024, 0.0027, 0.0009, 0.0029, 0.75, 0.64),
+    Class("below 5 us", 0.17, 1.9e-6, 0.0055, 0.0027, 0.0015, 0.0047, 0.42, 0.22),
+    Class("power-limited", 0.13, 841e-6, 0.0098, 0.0166, 0.0011, 0.0095, 0.63, 0.68, limited=True),
+    Class("5 to 20 us", 0.10, 9.0e-6, 0.0027, 0.0026, 0.0015, 0.0043, 0.48, 0.21),
 )
 CAMPAIGN = 0.001  # standard deviation of what a whole campaign has in common
 SLOW_SHARE, SLOW_CHANCE, SLOW = 0.02, 0.1, 0.01  # cases with a slow state, how often a process has it, how slow
