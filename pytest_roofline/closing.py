@@ -87,12 +87,12 @@ def _print_across(
 def _counted_lines(state: State, verbose: bool) -> list[str]:
     from pytest_roofline.reports import counted
 
-    operations = {row.case.operation.name for row in state.gate.rows}
+    blocks = {(row.case.operation.name, *row.target) for row in state.gate.rows}
     known: dict[str, int] = {}
-    for operation in operations:
-        for compiler, kernels in state.gate.stored(operation).compiled.items():
+    for block in blocks:
+        for compiler, kernels in state.gate.stored(*block).compiled.items():
             known[compiler] = known.get(compiler, 0) + len(kernels)
-    return counted.section(state.gate.rows, known, verbose=verbose)
+    return counted.section(state.gate.rows, known, device=state.gate.device, verbose=verbose)
 
 
 def _reach_lines(state: State, key: str) -> list[str]:
@@ -111,7 +111,7 @@ def _resident(state: State, record: DeviceRecord) -> dict[str, int]:
 
     found: dict[str, int] = {}
     arch = f"sm_{record.compute_capability.replace('.', '')}"
-    folders = [folder for folder, counted in ARCHITECTURES.items() if counted == arch]
+    folders = [folder for folder, counted in ARCHITECTURES.items() if counted.rstrip("a") == arch]
     for block in (b.counted for folder in folders for b in state.store.load_all(folder) if b.counted):
         kernels = {name: kernel for compiled in block.compiled.values() for name, kernel in compiled.items()}
         for case, entry in block.cases.items():

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Any
 
 from pytest_roofline.baselines import Baseline, Counted, CountedCase, Store, counted_for
+from pytest_roofline.baselines.counted import ARCHITECTURES, DEVICE
 from pytest_roofline.contract import Case
 from pytest_roofline.counting import counts
 from pytest_roofline.counting.comparing import Difference, Place, compare_code, compare_counts, limits, worse
@@ -20,8 +21,6 @@ from pytest_roofline.counting.compiled.client import Compiler
 from pytest_roofline.counting.compiled.resources import Resources, from_plain
 from pytest_roofline.counting.counts import CaseCounts
 from pytest_roofline.verdict import Kind, Reason, Verdict
-
-DEVICE, ARCH = "a100", "sm_80"
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,8 @@ class Code:
 
 @dataclass(frozen=True)
 class CountedRow:
-    """One counted case: its figures, what changed, and the verdict. ``compared`` names the kernels whose code was."""
+    """One counted case: its figures, what changed, and the verdict. ``compared`` names the kernels whose code was;
+    ``device`` is what was asked to be counted for."""
 
     case: Case
     counts: CaseCounts
@@ -45,19 +45,27 @@ class CountedRow:
     differences: tuple[Difference, ...]
     verdict: Verdict
     compared: frozenset[str] = frozenset()
+    device: str = DEVICE
+
+    @property
+    def target(self) -> tuple[str, str]:
+        """The folder of baselines and the architecture that the case was counted for."""
+        return counted_for(self.case.kernel.capability, self.device)
 
     @property
     def arch(self) -> str:
         """The architecture that the case was counted for."""
-        return counted_for(self.case.kernel.capability)[1]
+        return self.target[1]
 
 
 @dataclass
 class Gate:
-    """Compares the cases of one session; everything found is kept in ``rows`` for the report and for an update."""
+    """Compares the cases of one session with what is stored for ``device``, and where a kernel cannot run there for
+    the first that can; everything found is kept in ``rows`` for the report and for an update."""
 
     store: Store
     compiler: Compiler
+    device: str = DEVICE
     rows: list[CountedRow] = field(default_factory=list)
     _stored: dict[tuple[str, str], Counted] = field(default_factory=dict)
 
@@ -66,23 +74,24 @@ class Gate:
         another version (``before``)."""
         found, code = counts.from_plain(plain), read_code(self.compiler.answer(str(case)), self.compiler.arch)
         row = compare(case, found, code, self._stored_beside(case) if before is None else before)
+        row = replace(row, device=self.device)
         self.rows.append(row)
         return row
 
-    def stored(self, operation: str, device: str = DEVICE, arch: str = ARCH) -> Counted:
-        """What was accepted for an operation; empty if nothing was."""
+    def stored(self, operation: str, device: str = DEVICE, arch: str = ARCHITECTURES[DEVICE]) -> Counted:
+        """What was accepted for an operation on a device of that architecture; empty if nothing was."""
         if (device, operation) not in self._stored:
             self._stored[device, operation] = self.store.load(device, operation).counted or Counted(arch)
         return self._stored[device, operation]
 
     def _stored_beside(self, case: Case) -> Counted:
-        return self.stored(case.operation.name, *counted_for(case.kernel.capability))
+        return self.stored(case.operation.name, *counted_for(case.kernel.capability, self.device))
 
     def update(self) -> list[str]:
         """Accept everything found; returns what was written, as lines."""
         found: dict[tuple[str, str], Counted] = {}
         for row in self.rows:
-            device, arch = counted_for(row.case.kernel.capability)
+            device, arch = row.target
             block = found.setdefault((device, row.case.operation.name), Counted(arch))
             block.cases[str(row.case)] = self._accepted(row)
             for key, kernel in row.code.kernels.items():

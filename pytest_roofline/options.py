@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_roofline.baselines.counted import ARCHITECTURES, DEVICE
 from pytest_roofline.checking.values import RANDOM
 from pytest_roofline.devices.record import keys
 from pytest_roofline.ids import CaseId
@@ -60,6 +61,7 @@ class Options:
     timeout: float
     ceilings: str
     reach: str | None = None
+    counted_for: str = DEVICE
     ncu: tuple[str, ...] = ()
     save: Path | None = None
     retest: Settings = field(default_factory=Settings)
@@ -130,6 +132,13 @@ def _add_timing(group: Any) -> None:
         help="also list what every timed case could reach on this device, from its datasheet (a100_sxm4_80gb, ...)",
     )
     group.addoption(
+        "--roofline-count-for",
+        choices=tuple(ARCHITECTURES),
+        default=DEVICE,
+        help="without a GPU: the device that kernels are counted and compiled for, and whose stored counts they are "
+        "compared with",
+    )
+    group.addoption(
         "--roofline-ncu",
         action="append",
         default=[],
@@ -174,6 +183,7 @@ def read_options(config: pytest.Config) -> Options:
         timeout=get("roofline_timeout"),
         ceilings=get("roofline_ceilings"),
         reach=_reach(get("roofline_device")),
+        counted_for=get("roofline_count_for"),
         ncu=tuple(get("roofline_ncu")),
         save=_save(config) if timing else None,
         retest=settings.read(config, timing=timing),

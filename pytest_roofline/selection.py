@@ -84,8 +84,10 @@ def header(state: State) -> list[str]:
     where = "GPU" if state.device == "gpu" else "CPU (Triton interpreter, CUDA C++ on the host)"
     lines = [f"roofline: kernels run on the {where}, hypothesis profile {state.options.profile}"]
     if state.options.timing and state.device == "cpu":
+        device = state.options.counted_for.upper()
         lines.append(
-            f"roofline: {_why_cpu(state)}, so nothing is timed: kernels are counted and compiled for an A100 instead"
+            f"roofline: {_why_cpu(state)}, so nothing is timed: "
+            f"kernels are counted and compiled for an {device} instead"
         )
     return lines
 

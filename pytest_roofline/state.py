@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_roofline.against import AgainstError, Revision, revision
-from pytest_roofline.baselines import Baseline, BaselineError, Store
+from pytest_roofline.baselines import ARCHITECTURES, Baseline, BaselineError, Store
 from pytest_roofline.checking.values import classes
 from pytest_roofline.contract import Case
 from pytest_roofline.discovery import BrokenOperation, Catalogue, Drawn, discover
@@ -84,9 +84,10 @@ class State:
     def gate(self) -> Gate:
         """Counts instead of times, without a GPU; starts the process that compiles."""
         from pytest_roofline.counting.compiled.client import Compiler
-        from pytest_roofline.gate import ARCH, Gate
+        from pytest_roofline.gate import Gate
 
-        return Gate(self.store, Compiler(ARCH, [str(self.root)]))
+        device = self.options.counted_for
+        return Gate(self.store, Compiler(ARCHITECTURES[device], [str(self.root)]), device)
 
     @cached_property
     def counters(self) -> Profiled:

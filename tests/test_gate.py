@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_roofline.baselines import Baseline, BaselineError, Counted, CountedCase, Store, counted_for
+from pytest_roofline.counting import counts
 from pytest_roofline.counting.counts import Access, CaseCounts, Launch
 from pytest_roofline.discovery import discover
 from pytest_roofline.gate import Code, Gate, compare, read_code
@@ -17,6 +18,15 @@ from tests.counting.test_comparing import code
 KEY = "copy.cu:copy threads=256"
 COUNTS = CaseCounts((Launch("copy", (Access("global load", 4, 8, 256, 32, 32),)),))
 WORSE = CaseCounts((Launch("copy", (Access("global load", 4, 8, 256, 256, 32),)),))
+
+
+class Answers:
+    """A compiler that is missing."""
+
+    arch = "sm_90a"
+
+    def answer(self, case):
+        return {"error": "no compiler", "missing": True}
 
 
 @pytest.fixture(scope="module")
@@ -157,9 +167,25 @@ def test_what_an_a100_cannot_run_is_stored_beside_the_device_that_can(tmp_path, 
     assert row.verdict.kind is Kind.REGRESSION
 
 
+def test_another_device_has_counts_of_its_own(case, tmp_path):
+    """Asked to count for an H200, everything is compared with and stored in its folder; an A100's is left as it is."""
+    store = Store(tmp_path)
+    store.save(Baseline("a100", "vector_add", counted=stored(case)))
+    gate = Gate(store, Answers(), "h200")
+    row = gate.judge(case, counts.to_plain(WORSE, places=True))
+    assert (row.verdict.kind, row.target) == (Kind.NEW, ("h200", "sm_90a"))
+    assert report.section(gate.rows, {}, device="h200")[0].startswith("1 cases counted for sm_90a, nothing was timed")
+    [line] = gate.update()
+    assert "h200" in line
+    assert store.load("h200", "vector_add").counted.cases[str(case)].counts == WORSE
+    assert store.load("a100", "vector_add").counted.cases[str(case)].counts == COUNTS
+    assert Gate(store, Answers(), "h200").judge(case, counts.to_plain(WORSE, places=True)).verdict.kind is Kind.SAME
+
+
 def test_no_folder_is_counted_for_an_unknown_architecture():
     """Figures that nothing can be compared with would be stored nowhere."""
     assert counted_for("") == counted_for("sm_80") == ("a100", "sm_80")
     assert counted_for("sm_90") == counted_for("sm_90a") == ("h200", "sm_90a")
+    assert counted_for("", "h200") == counted_for("sm_80", "h200") == ("h200", "sm_90a")
     with pytest.raises(ValueError, match="no folder of baselines is counted for sm_100a"):
         counted_for("sm_100a")

@@ -16,12 +16,13 @@ from pytest_roofline.baselines.content import (
     latest,
     run_of,
 )
-from pytest_roofline.baselines.counted import Counted, CountedCase, counted_for
+from pytest_roofline.baselines.counted import ARCHITECTURES, Counted, CountedCase, counted_for
 from pytest_roofline.baselines.past import Past, past
 from pytest_roofline.baselines.reading import read
 from pytest_roofline.baselines.store import Store, render
 
 __all__ = [
+    "ARCHITECTURES",
     "Baseline",
     "BaselineError",
     "Counted",

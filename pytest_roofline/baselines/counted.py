@@ -15,15 +15,19 @@ from pytest_roofline.counting.compiled.resources import Resources
 from pytest_roofline.counting.counts import CaseCounts
 
 ARCHITECTURES = {"a100": "sm_80", "h200": "sm_90a"}
-"""Which architecture is counted for which folder of baselines: everything for the first that can run it."""
+"""Which architecture is counted for which folder of baselines."""
+DEVICE = "a100"
+"""The folder that is counted for unless another is asked for."""
 
 
-def counted_for(capability: str) -> tuple[str, str]:
-    """Folder and architecture that a kernel is counted for which needs ``capability`` (empty: nothing special).
+def counted_for(capability: str, wanted: str = DEVICE) -> tuple[str, str]:
+    """Folder and architecture that a kernel is counted for which needs ``capability`` (empty: nothing special):
+    ``wanted``, or the first that can run it.
 
     Raises ``ValueError`` where no folder is of such an architecture.
     """
-    for folder, arch in ARCHITECTURES.items():
+    for folder in (wanted, *ARCHITECTURES):
+        arch = ARCHITECTURES[folder]
         match = CAPABILITY.fullmatch(arch)
         assert match is not None
         if not capability or runs_on(capability, (int(match["major"]), int(match["minor"]))):

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from pytest_roofline.gate import ARCH, CountedRow
+from pytest_roofline.baselines.counted import ARCHITECTURES, DEVICE
+from pytest_roofline.gate import CountedRow
 from pytest_roofline.verdict import Kind
 
 
-def section(rows: Sequence[CountedRow], known: Mapping[str, int], *, verbose: bool = False) -> list[str]:
-    """The lines; ``known`` is how many kernels are stored by compiler. No word of time here."""
+def section(
+    rows: Sequence[CountedRow], known: Mapping[str, int], *, device: str = DEVICE, verbose: bool = False
+) -> list[str]:
+    """The lines; ``known`` is how many kernels are stored by compiler, ``device`` what was asked to be counted for. No
+    word of time here."""
     verdicts = Counter(row.verdict.kind for row in rows)
     told = ", ".join(f"{number} {kind.value}" for kind, number in verdicts.most_common())
-    lines = [f"{len(rows)} cases counted for {_architectures(rows)}, nothing was timed: {told}"]
+    lines = [f"{len(rows)} cases counted for {_architectures(rows, device)}, nothing was timed: {told}"]
     compared = sum(row.verdict.kind is not Kind.NEW for row in rows)
     lines.append(f"counts from source: compared {compared} of {len(rows)} cases")
     lines += _compiled(rows, known)
@@ -23,10 +27,11 @@ def section(rows: Sequence[CountedRow], known: Mapping[str, int], *, verbose: bo
     return lines
 
 
-def _architectures(rows: Sequence[CountedRow]) -> str:
-    """Of the gate, and how many cases exist only on another."""
-    others = Counter(row.arch for row in rows if row.arch != ARCH)
-    return ARCH + "".join(f" ({number} for {arch})" for arch, number in others.items())
+def _architectures(rows: Sequence[CountedRow], device: str) -> str:
+    """What was asked for, and how many cases exist only on another."""
+    asked = ARCHITECTURES[device]
+    others = Counter(row.arch for row in rows if row.arch != asked)
+    return asked + "".join(f" ({number} for {arch})" for arch, number in others.items())
 
 
 def _compiled(rows: Sequence[CountedRow], known: Mapping[str, int]) -> list[str]:

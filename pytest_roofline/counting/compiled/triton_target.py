@@ -23,7 +23,7 @@ def install(arch: str, told: Told) -> None:
 
     if triton.knobs.runtime.interpret:
         raise RuntimeError("Triton was imported to interpret; it compiles only without TRITON_INTERPRET")
-    triton.runtime.driver.set_active(_driver(int(arch.removeprefix("sm_"))))
+    triton.runtime.driver.set_active(_driver(int(arch.removeprefix("sm_").rstrip("a"))))
     record(told)
 
 
