@@ -1,4 +1,4 @@
-"""Ask the process that compiles, from a session that goes on counting meanwhile."""
+"""Ask the processes that compile, from a session that goes on counting meanwhile."""
 
 from __future__ import annotations
 
@@ -20,7 +20,35 @@ class CompilingError(RuntimeError):
 
 
 class Compiler:
-    """One process for one architecture. Orders are answered in their order, while this process does other things."""
+    """Compiles for one architecture, in a process for each language: they share no kernel, and each takes a core.
+
+    A process starts with the first order of its language. Orders are answered while this process does other things.
+    """
+
+    def __init__(self, arch: str, roots: Sequence[str]) -> None:
+        self.arch = arch
+        self._roots = list(roots)
+        self._processes: dict[str, _Process] = {}
+
+    def ask(self, case: str, module: str, *, against: str = "") -> None:
+        """Order one case, once; its kernel is that of the tree ``against``, where one is named."""
+        language = case.split("/")[1]
+        if language not in self._processes:
+            self._processes[language] = _Process(self.arch, self._roots)
+        self._processes[language].ask(case, module, against)
+
+    def answer(self, case: str) -> Mapping[str, Any]:
+        """Wait for the answer about a case that was ordered. Raises :class:`CompilingError`, ``KeyError``."""
+        return self._processes[case.split("/")[1]].answer(case)
+
+    def close(self) -> None:
+        """End the processes."""
+        for process in self._processes.values():
+            process.close()
+
+
+class _Process:
+    """One of them. Orders are answered in their order."""
 
     def __init__(self, arch: str, roots: Sequence[str]) -> None:
         self.arch = arch
@@ -42,14 +70,14 @@ class Compiler:
         for work in (self._write, self._read):
             threading.Thread(target=work, daemon=True).start()
 
-    def ask(self, case: str, module: str, *, against: str = "") -> None:
-        """Order one case, once; its kernel is that of the tree ``against``, where one is named."""
+    def ask(self, case: str, module: str, against: str) -> None:
+        """Order one case, once."""
         if case not in self._asked:
             self._asked.add(case)
             self._orders.put(json.dumps({"case": case, "module": module, "roots": self._roots, "against": against}))
 
     def answer(self, case: str) -> Mapping[str, Any]:
-        """Wait for the answer about a case that was ordered. Raises :class:`CompilingError`, ``KeyError``."""
+        """Wait for the answer about a case. Raises :class:`CompilingError`, ``KeyError``."""
         if case not in self._asked:
             raise KeyError(case)
         while case not in self._found:
@@ -63,6 +91,11 @@ class Compiler:
             answer = json.loads(line)
             self._found[answer["case"]] = answer
         return self._found[case]
+
+    @property
+    def pid(self) -> int:
+        """Its number in the system."""
+        return self._process.pid
 
     def close(self) -> None:
         """End the process."""

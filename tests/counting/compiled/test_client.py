@@ -32,9 +32,19 @@ def test_answers_are_found_by_case(compiler):
         compiler.answer("vector_add/triton/nonsense/f32/3")
 
 
+def test_each_language_has_a_process(compiler):
+    """They share no kernel, and a machine has more than one core; none is started for nothing."""
+    assert not compiler._processes
+    for language in ("triton", "cuda", "triton"):
+        compiler.ask(f"vector_add/{language}/nonsense/f32/1", "suite.operations.vector_add")
+    assert set(compiler._processes) == {"triton", "cuda"}
+    for language in ("cuda", "triton"):
+        assert compiler.answer(f"vector_add/{language}/nonsense/f32/1")["case"].split("/")[1] == language
+
+
 def test_a_process_that_dies_is_an_error(compiler):
     """Nobody waits for ever."""
     compiler.ask("vector_add/triton/nonsense/f32/1", "suite.operations.vector_add")
-    os.kill(compiler._process.pid, signal.SIGKILL)
+    os.kill(compiler._processes["triton"].pid, signal.SIGKILL)
     with pytest.raises(CompilingError, match="died"):
         compiler.answer("vector_add/triton/nonsense/f32/1")
