@@ -284,7 +284,9 @@ def _folder_digest(folder: Path) -> str:
 
 
 def _headers_digest() -> str:
-    return _folder_digest(INCLUDE) + _folder_digest(PUBLIC_INCLUDE)
+    """Of what they say and where they lie: debug information names their folder, by which frames in them are told from
+    the kernel's, so another checkout needs builds of its own."""
+    return _folder_digest(INCLUDE) + _folder_digest(PUBLIC_INCLUDE) + str(INCLUDE)
 
 
 @functools.cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ from pytest_roofline.counting.cuda_cpu import (
     CudaBuildError,
     CudaFault,
     FaultKind,
+    build,
     cache,
     checking,
     include_directory,
@@ -151,6 +153,14 @@ def test_defines_reach_the_compiler(tmp_path: Path) -> None:
     out = np.zeros(1, np.int32)
     load(source, options=("-DVALUE=7", "--use_fast_math")).function("k")((1,), (1,), (out,))
     assert out[0] == 7
+
+
+def test_another_checkout_has_builds_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its headers lie elsewhere: a build names their folder, which tells their frames from those of a kernel."""
+    before = build._headers_digest()
+    shutil.copytree(build.INCLUDE, tmp_path / "include")
+    monkeypatch.setattr(build, "INCLUDE", tmp_path / "include")
+    assert build._headers_digest() != before
 
 
 def test_cache_publishes_whole_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
