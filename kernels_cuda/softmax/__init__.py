@@ -24,6 +24,8 @@ LONG_THREADS = 1024
 # Words per thread of a long row, and how many of them stay in registers and in shared memory: on an H200, to read a
 # quarter of 16 words twice was faster than to leave the caches no room.
 LONG_PLANS = ((16, 4, 8), (1 << 31, 8, 12))
+LONG_RESERVED = 1 << 10  # bytes of a block's shared memory that are not for the row
+LEAST_SHARED = 163 << 10  # bytes that a block may have on an A100
 LONG_WORDS = 8 * LONG_THREADS  # of a row; up to here, a block alone was faster than a cluster
 
 # Of a row that a cluster shares: threads of a block, words that a thread keeps in registers and in shared memory,
@@ -84,6 +86,7 @@ def _fused_long(x: torch.Tensor, y: torch.Tensor) -> None:
     words = ceil_div(columns * x.element_size(), rowwise.PACK * LONG_THREADS)
     held, stored = next(plan for most, *plan in LONG_PLANS if words <= most)
     function = FUSED.function(f"softmax_fused_long<{c_type(x)}, {LONG_THREADS}, {held}>")
+    stored = min(stored, _words_in_shared(x.device))
     shared = stored * LONG_THREADS * rowwise.PACK
     function((rows,), (LONG_THREADS,), (x, y, columns, x.stride(0), y.stride(0), stored), shared)
 
@@ -109,6 +112,15 @@ def fused_cluster(x: torch.Tensor, y: torch.Tensor) -> None:
 
 
 @functools.cache
+@functools.cache
+def _words_in_shared(device: torch.device) -> int:
+    """Of a thread of ``LONG_THREADS``, in what a block may have; without a GPU as many as an A100 has room for."""
+    most = LEAST_SHARED
+    if device.type == "cuda":
+        most = torch.cuda.get_device_properties(device).shared_memory_per_block_optin
+    return int((most - LONG_RESERVED) // (LONG_THREADS * rowwise.PACK))
+
+
 def _has_clusters(device: torch.device) -> bool:
     return device.type == "cuda" and runs_on(CLUSTER_ARCH, torch.cuda.get_device_capability(device))
 

@@ -184,7 +184,7 @@ def test_every_word_of_a_row_has_a_register(width, words):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("columns", [32776, 65536, 131072, 1 << 20])
 def test_long_rows_use_the_shared_memory_there_is(launches, columns, dtype):
-    """An H100's block has 227 KiB at most, static arrays included; a longer row is read a second time in part."""
+    """Without a GPU that of an A100, 163 KiB with static arrays; of a longer row a part is read twice."""
     x = torch.zeros(1, columns, dtype=dtype)
     cuda_softmax.fused(x, torch.empty_like(x))
     [(name, grid, *_, shared)] = launches
@@ -192,7 +192,7 @@ def test_long_rows_use_the_shared_memory_there_is(launches, columns, dtype):
         assert "long" not in name
     else:
         assert "softmax_fused_long" in name
-        assert 0 <= shared <= 226 * 1024
+        assert 0 <= shared <= 162 * 1024
     assert grid == (1, 1, 1)
 
 
