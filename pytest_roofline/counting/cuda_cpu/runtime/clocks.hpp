@@ -42,12 +42,22 @@ struct Release {
 
 inline std::vector<std::shared_ptr<FenceSet>> block_fences;
 
+// Which releases of a variable have been looked at for a question, at least this deep.
+struct Asked {
+    u64 question = 0;
+    u32 from = 0, to = 0;
+    int depth = 0;
+};
+
+inline u64 question = 0;  // the number of the one that is being answered
+
 // A location used for synchronisation: the releases that reading it acquires, in the order of its modification.
 struct SyncVariable {
     std::vector<Release> releases;
     std::unordered_map<u64, std::vector<u32>> by_block;
     u32 head = 0;  // a plain store ends the release sequences before it
     bool in_shared = false;
+    Asked asked;
 };
 
 inline std::unordered_map<u64, SyncVariable*> sync_variables;
@@ -99,23 +109,35 @@ inline bool covers(const Release& r, Stamp s) {
     return thread / kWarp == r.thread / kWarp && earlier(clock_of(s), r.fence.warp_clocks[thread % kWarp]);
 }
 
-// Does the state at a release include the access `s`? Written for a few nested acquisitions; deeper ones do not occur
-// in kernels, because one location's chain is one entry.
+inline bool knows(const std::vector<Acquired>& acquired, Stamp s, int depth);
+
+// Does the state at one of the releases [from, to) of a variable include the access `s`?
+inline bool knows(SyncVariable& variable, u32 from, u32 to, Stamp s, int depth) {
+    if (from >= to) return false;
+    const auto found = variable.by_block.find(block_of(s));
+    if (found != variable.by_block.end()) {
+        const std::vector<u32>& positions = found->second;
+        for (auto at = std::lower_bound(positions.begin(), positions.end(), from); at != positions.end() && *at < to; ++at)
+            if (covers(variable.releases[*at], s)) return true;
+    }
+    if (depth == 0) return false;
+    for (u32 position = from; position < to; ++position) {
+        const Release& r = variable.releases[position];
+        if (!r.fence.acquired.empty() && knows(r.fence.acquired, s, depth - 1)) return true;
+    }
+    return false;
+}
+
+// Does what was acquired include the access `s`? Looks through a few nested acquisitions. Whoever takes a lock has
+// acquired what all before acquired, so the same releases come up again and again: each is looked at once a question.
 inline bool knows(const std::vector<Acquired>& acquired, Stamp s, int depth) {
     for (const Acquired& a : acquired) {
-        const auto found = a.variable->by_block.find(block_of(s));
-        if (found != a.variable->by_block.end()) {
-            for (u32 position : found->second) {
-                if (position < a.from || position >= a.to) continue;
-                if (covers(a.variable->releases[position], s)) return true;
-            }
-        }
-        if (depth > 0) {
-            for (u32 position = a.from; position < a.to; ++position) {
-                const Release& r = a.variable->releases[position];
-                if (!r.fence.acquired.empty() && knows(r.fence.acquired, s, depth - 1)) return true;
-            }
-        }
+        Asked& asked = a.variable->asked;
+        const bool again = asked.question == question && asked.depth >= depth && a.from <= asked.to && asked.from <= a.to;
+        const Asked before = again ? asked : Asked{question, a.to, a.to, depth};
+        asked = {question, std::min(a.from, again ? before.from : a.from), std::max(a.to, again ? before.to : a.to), depth};
+        if (knows(*a.variable, a.from, std::min(before.from, a.to), s, depth)) return true;
+        if (again && knows(*a.variable, std::max(before.to, a.from), a.to, s, depth)) return true;
     }
     return false;
 }
@@ -138,8 +160,9 @@ RL_HOT bool happened_before(const Thread& t, Stamp old) {
         if (!lessons.empty() && lessons[t.warp].epoch == launch.epoch && earlier(clock_of(old), lessons[t.warp].below[thread]))
             return true;
     }
-    if (!t.acquired.empty() && knows(t.acquired, old, 3)) return true;
-    return !launch.block_acquired.empty() && knows(launch.block_acquired, old, 3);
+    if (t.acquired.empty() && launch.block_acquired.empty()) return false;
+    ++question;
+    return knows(t.acquired, old, 3) || knows(launch.block_acquired, old, 3);
 }
 
 // Into `to`, unless that is of an epoch before, whatever `from` knows.

@@ -147,6 +147,7 @@ inline void begin_block() {
     for (u32 i = 0; i < launch.threads; ++i) {
         Thread& t = threads[i];
         t.status = Status::fresh;
+        t.site = {};  // not that of the launch before, maybe of another module
         t.clock = 0;
         t.polling = false;
         t.commit_groups = 0;
