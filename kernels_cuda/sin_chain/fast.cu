@@ -1,28 +1,10 @@
-// y = sin(sin(... x)), `steps` of them, by the intrinsic: little more than one
-// instruction of the special-function units; its error is absolute, 2^-20.5, and only up to an argument of 2 pi.
+// y = sin(sin(... x)), `steps` of them, by the intrinsic: little more than one instruction of the special-function
+// units; its error is absolute, 2^-20.5, and only up to an argument of 2 pi.
 
-#include "../_packs.cuh"
+#include "../_chain.cuh"
 
 template <typename T, typename Index>
-__global__ void sin_chain_fast(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs, int steps) {
-    for_own_item<T>(
-        n, head, packs,
-        [&](Index i) {
-            uint4 word = packs_from(x + head)[i];
-            T* value = reinterpret_cast<T*>(&word);
-            for (int step = 0; step < steps; ++step) {
-#pragma unroll
-                for (int k = 0; k < WIDTH<T>; ++k) {
-                    value[k] = __sinf(value[k]);
-                }
-            }
-            packs_from(y + head)[i] = word;
-        },
-        [&](Index e) {
-            T value = x[e];
-            for (int step = 0; step < steps; ++step) {
-                value = __sinf(value);
-            }
-            y[e] = value;
-        });
+__global__ void sin_chain_fast(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs,
+                               int steps) {
+    chain(x, y, n, head, packs, steps, [](T value) { return __sinf(value); });
 }
