@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
@@ -24,19 +23,15 @@ from typing import Any
 import torch
 
 from pytest_roofline import signature
+from pytest_roofline.arguments import by_value, checked, gpu_of, in_three
 from pytest_roofline.capability import runs_on
 from pytest_roofline.counting import cuda_cpu
-from pytest_roofline.driver import Extents, LoadedKernel, torch_dtype
+from pytest_roofline.driver import Extents, LoadedKernel
 from pytest_roofline.nvrtc import compile_kernel
 from pytest_roofline.streams import on_torch_stream, stream_handle
-from pytest_roofline.tensor_map import TensorMap
 
 # torch.cuda.current_device without a look at whether CUDA is initialised, as in streams.py.
 _current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
-
-GRID_LIMIT = (2**31 - 1, 65535, 65535)
-BLOCK_LIMIT = (1024, 1024, 64)
-
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 _C_NAMES = {
     torch.float64: "double",
@@ -123,7 +118,7 @@ class Function:
         CuPy's ``CUDADriverError``.
         """
         try:
-            grid3, block3 = _extents(tuple(grid), tuple(block))
+            grid3, block3 = in_three(tuple(grid), tuple(block))
         except ValueError as error:
             raise ValueError(f"{self}: {error}") from None
         if len(args) != len(self.parameters):
@@ -137,7 +132,7 @@ class Function:
             and recent.launch_plain(grid3, block3, args, shared_bytes, stream_handle(recent.index))
         ):
             return
-        index, values = self._gpu(args), self._checked(args)
+        index, values = self._checked(args)
         if 0 in grid3:
             return
         if index is None:
@@ -152,25 +147,18 @@ class Function:
     def _pointers(self) -> tuple[int, ...]:
         return tuple(i for i, parameter in enumerate(self.parameters) if parameter.pointer or parameter.tensor_map)
 
-    def _gpu(self, args: Sequence[Any]) -> int | None:
-        """The GPU that all tensors are on; ``None`` for the CPU. Raises ``ValueError`` for several devices.
-
-        A GPU addresses page-locked host memory as well, so such tensors are on no device of their own.
-        """
-        if not self._pointers:
-            here = torch.cuda.is_available() and _recorder.get() is None
-            return torch.cuda.current_device() if here else None
+    def _checked(self, args: Sequence[Any]) -> tuple[int | None, tuple[Any, ...]]:
+        """The GPU to launch on, ``None`` for the CPU, and the arguments as their parameters take them."""
         try:
-            indices = [args[i].get_device() for i in self._pointers]
-        except AttributeError:
-            indices = [-1]  # something is no tensor, and will be refused as such
-        if indices[0] >= 0 and indices.count(indices[0]) == len(indices):
-            return int(indices[0])
-        tensors = [t for t in args if isinstance(t, torch.Tensor | TensorMap)]
-        devices = {t.device for t in tensors if not (max(indices) >= 0 and _page_locked(t))}
-        if len(devices) > 1:
-            raise ValueError(f"{self}: the tensors are on several devices: {', '.join(sorted(map(str, devices)))}")
-        return next((device.index for device in devices if device.type != "cpu"), None)
+            return self._gpu(args), checked(self.parameters, args)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise type(error)(f"{self}: {error}") from None
+
+    def _gpu(self, args: Sequence[Any]) -> int | None:
+        if self._pointers:
+            return gpu_of(args, self._pointers)
+        here = torch.cuda.is_available() and _recorder.get() is None
+        return torch.cuda.current_device() if here else None
 
     def _launch_on_cpu(self, grid: Extents, block: Extents, values: Sequence[Any], shared_bytes: int) -> None:
         recorder = _recorder.get()
@@ -181,25 +169,11 @@ class Function:
         else:
             self.source.cpu_module.function(self.name)(grid, block, values, shared_bytes)
 
-    def _checked(self, args: Sequence[Any]) -> tuple[Any, ...]:
-        """Tensors of the pointers' element types, tensor maps, and numbers as exactly their parameters' C types."""
-        try:
-            return tuple(
-                _tensor(parameter, value)
-                if parameter.pointer
-                else _map(parameter, value)
-                if parameter.tensor_map
-                else signature.scalar(parameter, value)
-                for parameter, value in zip(self.parameters, args, strict=True)
-            )
-        except (TypeError, OverflowError) as error:
-            raise type(error)(f"{self}: {error}") from None
-
     def _launch_on_gpu(
         self, index: int, grid: Extents, block: Extents, values: Sequence[Any], shared_bytes: int
     ) -> None:
         self._recent = kernel = self.loaded.get(index) or self._load(index)
-        plain = [_by_value(v) for v in values]
+        plain = [by_value(v) for v in values]
         kernel.launch(grid, block, plain, shared_bytes, stream_handle(index))
 
     def _load(self, index: int) -> LoadedKernel:
@@ -228,30 +202,6 @@ def recording(recorder: Recorder) -> Iterator[None]:
         _recorder.reset(token)
 
 
-def _tensor(parameter: signature.Parameter, value: Any) -> torch.Tensor:
-    wanted = torch_dtype(parameter)
-    if isinstance(value, torch.Tensor) and value.dtype is wanted:
-        return value
-    got = value.dtype if isinstance(value, torch.Tensor) else type(value).__name__
-    raise TypeError(f"parameter {parameter} takes a {wanted} tensor, got {got}")
-
-
-def _page_locked(tensor: torch.Tensor | TensorMap) -> bool:
-    return isinstance(tensor, torch.Tensor) and tensor.device.type == "cpu" and tensor.is_pinned()
-
-
-def _map(parameter: signature.Parameter, value: Any) -> TensorMap:
-    if isinstance(value, TensorMap):
-        return value
-    raise TypeError(f"parameter {parameter} takes a tensor map, got {type(value).__name__}")
-
-
-def _by_value(argument: Any) -> Any:
-    if isinstance(argument, TensorMap):
-        return argument.encoded
-    return argument.data_ptr() if isinstance(argument, torch.Tensor) else argument.item()
-
-
 def _architecture(function: Function, here: str) -> str:
     """What to compile for on a GPU of architecture ``here``. Raises ``ValueError`` for a file of another one."""
     wanted = function.source.arch
@@ -271,24 +221,6 @@ def _fingerprint(path: Path, text: str) -> str:
                 digest.update(f"{name}\n{content}\n{_fingerprint(header, content)}".encode())
                 break
     return digest.hexdigest()
-
-
-@functools.lru_cache(maxsize=4096)
-def _extents(grid: tuple[int, ...], block: tuple[int, ...]) -> tuple[Extents, Extents]:
-    """Both with three extents each. Raises ``ValueError`` for what CUDA would refuse."""
-    grid3, block3 = _three("grid", grid, GRID_LIMIT), _three("block", block, BLOCK_LIMIT)
-    if not 0 < math.prod(block3) <= 1024:
-        raise ValueError(f"a block has 1 to 1024 threads, not {block}")
-    return grid3, block3
-
-
-def _three(what: str, extents: tuple[int, ...], limits: Extents) -> Extents:
-    if not 1 <= len(extents) <= 3:
-        raise ValueError(f"a {what} has one to three extents, not {len(extents)}")
-    x, y, z = (*extents, 1, 1)[:3]
-    if any(not 0 <= extent <= limit for extent, limit in zip((x, y, z), limits, strict=True)):
-        raise ValueError(f"the {what} {extents} leaves CUDA's limits {limits}")
-    return x, y, z
 
 
 def c_type(tensor: torch.Tensor) -> str:

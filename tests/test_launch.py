@@ -95,28 +95,20 @@ def test_a_kernel_without_tensors_is_recorded_where_a_gpu_is(source, monkeypatch
     assert told == [(nothing, (1, 1, 1), (1, 1, 1), 0)]
 
 
-def test_the_element_type_of_tensors_is_checked(source, vectors):
-    """A tensor of another type is refused by the parameter's name and both types."""
-    x, _ = vectors
-    with pytest.raises(TypeError, match=r"add.cu:add<float>: parameter float\* y takes a torch.float32.*torch.float64"):
-        source.function("add<float>")((1,), (1,), (x, x.double(), 8, 1.0))
-    with pytest.raises(TypeError, match=r"parameter __half\* x takes a torch.float16.*torch.float32"):
-        source.function("add<__half>")((1,), (1,), (x, x, 8, 1.0))
-
-
-def test_numbers_are_no_pointers_and_tensors_no_numbers(source, vectors):
-    """Both mistakes are named by parameter."""
-    x, y = vectors
-    with pytest.raises(TypeError, match=r"float\* x takes a torch.float32 tensor, got int"):
-        source.function("add<float>")((1,), (1,), (0, y, 8, 1.0))
-    with pytest.raises(TypeError, match="parameter int n: got tensor"):
-        source.function("add<float>")((1,), (1,), (x, y, x, 1.0))
-
-
-def test_integers_are_range_checked(source, vectors):
-    """An element count that needs 64 bits does not slip into an int."""
-    with pytest.raises(OverflowError, match=r"add<float>: parameter int n: 4294967296 does not fit"):
-        source.function("add<float>")((1,), (1,), (*vectors, 2**32, 1.0))
+@pytest.mark.parametrize(
+    ("grid", "args", "error", "message"),
+    [
+        ((1,), (torch.ones(8), torch.ones(8).double(), 8, 1.0), TypeError, r"parameter float\* y takes"),
+        ((1,), (torch.ones(8), torch.ones(8), 2**32, 1.0), OverflowError, "parameter int n: 4294967296 does not fit"),
+        ((1,), (torch.ones(8), torch.ones(8, device="meta"), 8, 1.0), ValueError, "several devices: cpu, meta"),
+        ((1, 65536), (torch.ones(8), torch.ones(8), 8, 1.0), ValueError, "the grid .* leaves CUDA's limits"),
+    ],
+)
+def test_what_is_refused_is_refused_in_the_name_of_the_kernel(source, grid, args, error, message):
+    """File and function stand before what is wrong; nothing is launched."""
+    with pytest.raises(error, match=rf"^add.cu:add<float>: .*{message}"):
+        source.function("add<float>")(grid, (1,), args)
+    assert source.cpu_module.launches == []
 
 
 def test_the_number_of_arguments_is_checked(source, vectors):
@@ -131,31 +123,6 @@ def test_an_unknown_kernel_names_the_file(source):
         source.function("sub")((1,), (1,), ())
 
 
-@pytest.mark.parametrize(
-    ("grid", "block", "message"),
-    [
-        ((), (1,), "a grid has one to three extents"),
-        ((1, 1, 1, 1), (1,), "a grid has one to three extents"),
-        ((1, 65536), (1,), "the grid .* leaves CUDA's limits"),
-        ((2**31,), (1,), "the grid .* leaves CUDA's limits"),
-        ((-1,), (1,), "the grid .* leaves CUDA's limits"),
-        ((1,), (1, 1, 65), "the block .* leaves CUDA's limits"),
-        ((1,), (64, 32), "a block has 1 to 1024 threads"),
-        ((1,), (0,), "a block has 1 to 1024 threads"),
-    ],
-)
-def test_grids_and_blocks_are_checked(source, grid, block, message):
-    """What CUDA would refuse without saying why is refused with the reason."""
-    with pytest.raises(ValueError, match=message):
-        source.function("nothing")(grid, block, ())
-
-
-def test_tensors_on_several_devices_are_refused(source):
-    """The message names the devices."""
-    with pytest.raises(ValueError, match="several devices: cpu, meta"):
-        source.function("add<float>")((1,), (1,), (torch.ones(8), torch.ones(8, device="meta"), 8, 1.0))
-
-
 def test_without_a_compiler_the_reason_is_given(tmp_path, monkeypatch):
     """A machine that cannot run CUDA C++ is told apart from a broken kernel."""
     monkeypatch.setenv("PYTEST_ROOFLINE_CXX", "no-such-compiler")
@@ -163,35 +130,6 @@ def test_without_a_compiler_the_reason_is_given(tmp_path, monkeypatch):
     path.write_text(KERNELS)
     with pytest.raises(cuda_cpu.CompilerMissing, match=r"apt-get install g\+\+"):
         launch.Source(path).function("nothing")((1,), (1,), ())
-
-
-class Placed(torch.Tensor):
-    """A tensor that says to be somewhere else."""
-
-    device = property(lambda self: self.place)
-
-    def get_device(self):
-        return -1 if self.place.index is None else self.place.index
-
-    def is_pinned(self):
-        return self.pinned
-
-
-def placed(place, *, pinned=False):
-    made = torch.ones(1).as_subclass(Placed)
-    made.place, made.pinned = torch.device(place), pinned
-    return made
-
-
-def test_the_gpu_is_that_of_the_tensors(source):
-    """All of them, and page-locked host memory beside them, which a GPU addresses; ordinary host memory is refused."""
-    function, locked = source.function("add<float>"), placed("cpu", pinned=True)
-    for x, y in ((placed("cuda:1"), placed("cuda:1")), (locked, placed("cuda:1")), (placed("cuda:1"), locked)):
-        assert function._gpu((x, y, 8, 1.0)) == 1
-    assert function._gpu((locked, locked, 8, 1.0)) is None
-    for x, y, names in (("cpu", "cuda:0", "cpu, cuda:0"), ("cuda:0", "cuda:1", "cuda:0, cuda:1")):
-        with pytest.raises(ValueError, match=f"several devices: {names}"):
-            function._gpu((placed(x), placed(y), 8, 1.0))
 
 
 # The GPU path, with a CuPy that only records: a tensor's address is an address on any device.
