@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from pytest_roofline.launch import misalignment, require
+from pytest_roofline.launch import misalignment
 
 CHUNK = 16  # bytes of the widest access
 CPU_MULTIPROCESSORS = 4
@@ -46,14 +46,6 @@ class Tiling:
         """As the kernels' template arguments."""
         warp = f"{self.warp_rows}, {self.warp_columns}"
         return f"{self.rows}, {self.columns}, {warp}, {self.line_bytes}, {self.stages}"
-
-
-def extents(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[int, int, int]:
-    """m, n and k. Raises ``ValueError`` for shapes that do not multiply."""
-    (m, k), (_, n) = a.shape, b.shape
-    fits = b.shape == (k, n) and c.shape == (m, n)
-    require(fits, f"{tuple(a.shape)} times {tuple(b.shape)} is not {tuple(c.shape)}")
-    return m, n, k
 
 
 def arguments(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tensor | int, ...]:

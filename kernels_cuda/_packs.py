@@ -16,14 +16,6 @@ PACK = 16  # bytes of one vector access
 NARROW = 1 << 31  # vectors with fewer elements are indexed with 32 bits, which small ones notice
 
 
-def require_vectors(name: str, *tensors: torch.Tensor) -> None:
-    """Raise ``ValueError`` unless all are dense and of one shape."""
-    shape = tensors[0].shape
-    for tensor in tensors:
-        if tensor.shape != shape or not tensor.is_contiguous():
-            raise ValueError(f"{name} takes dense equal vectors")
-
-
 def launch_scalar(source: Source, name: str, *tensors: torch.Tensor) -> None:
     """Launch ``name<T>(tensors..., n)`` with one element per thread."""
     n = tensors[0].numel()

@@ -23,21 +23,6 @@ PLANS: dict[int, Plans] = {
 }
 
 
-def extents(x: torch.Tensor, y: torch.Tensor, *weights: torch.Tensor) -> tuple[int, int]:
-    """Rows and columns. Raises ``ValueError`` unless all tensors belong together and their rows are dense."""
-    rows, columns = shape = x.shape
-    if y.shape != shape:
-        raise ValueError(f"the result of {rows} x {columns} is not {' x '.join(map(str, y.shape))}")
-    for weight in weights:
-        if weight.shape != (columns,):
-            raise ValueError(f"a weight of {tuple(weight.shape)} is not one per column")
-    if columns > 1:
-        for tensor in (x, y, *weights):
-            if tensor.stride(-1) != 1:
-                raise ValueError("row-wise kernels take a dense row at a time")
-    return rows, columns
-
-
 def width(columns: int, *tensors: torch.Tensor) -> int:
     """Elements per access: 16 bytes of them where every row of every tensor consists of aligned 16 bytes, else one."""
     size = tensors[0].element_size()

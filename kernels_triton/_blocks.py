@@ -31,14 +31,6 @@ def block_start(BLOCK: tl.constexpr, WIDE: tl.constexpr):
     return program * BLOCK
 
 
-def require_vectors(name: str, *tensors: torch.Tensor) -> None:
-    """Raise ``ValueError`` unless all are dense and of one shape."""
-    shape = tensors[0].shape
-    for tensor in tensors:
-        if tensor.shape != shape or not tensor.is_contiguous():
-            raise ValueError(f"{name} takes dense equal vectors")
-
-
 def best_block(tensor: torch.Tensor) -> tuple[int, int]:
     """Elements of a block, one pack per thread, and warps of a program for a vector of that size."""
     num_warps = WARPS if FEW_BYTES < tensor.nbytes <= MANY_BYTES else FEW_WARPS

@@ -11,18 +11,11 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from pytest_roofline.launch import GpuNeeded, require
+from pytest_roofline.launch import GpuNeeded
+from pytest_roofline.operands import matmul_extents
 
 PACK = 16  # bytes of the widest access of one thread, and what the tensor memory accelerator counts in
 INTERPRETED = 4  # programs that the interpreter is thought to run at once: enough for several to share a tile
-
-
-def extents(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[int, int, int]:
-    """m, n and k. Raises ``ValueError`` for shapes that do not multiply."""
-    (m, k), (_, n) = a.shape, b.shape
-    fits = b.shape == (k, n) and c.shape == (m, n)
-    require(fits, f"{tuple(a.shape)} times {tuple(b.shape)} is not {tuple(c.shape)}")
-    return m, n, k
 
 
 def scaled(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -31,7 +24,7 @@ def scaled(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[tuple[int
     Triton sees only that an argument is a multiple of 16. Rows of 8 or 24 bytes' worth of packs lie aligned as well,
     so extents and strides are passed as so many units of up to 16, which the kernel multiplies out.
     """
-    m, n, k = extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     measured = (n, k, a.stride(0), b.stride(0), b.stride(1), c.stride(0))
     units = tuple(math.gcd(value, 16) for value in measured)
     n_, k_, a_row, b_row, b_column, c_row = (v // unit for v, unit in zip(measured, units, strict=True))

@@ -23,21 +23,6 @@ class Plan:
         return (ceil_div(rows, self.rows),)
 
 
-def extents(x: torch.Tensor, y: torch.Tensor, *weights: torch.Tensor) -> tuple[int, int]:
-    """Rows and columns. Raises ``ValueError`` unless all tensors belong together and their rows are dense."""
-    rows, columns = shape = x.shape
-    if y.shape != shape:
-        raise ValueError(f"the result of {rows} x {columns} is not {' x '.join(map(str, y.shape))}")
-    for weight in weights:
-        if weight.shape != (columns,):
-            raise ValueError(f"a weight of {tuple(weight.shape)} is not one per column")
-    if columns > 1:
-        for tensor in (x, y, *weights):
-            if tensor.stride(-1) != 1:
-                raise ValueError("row-wise kernels take a dense row at a time")
-    return rows, columns
-
-
 # Rows and warps of a program by columns, the fastest of 1 to 8 rows and 1 to 32 warps on an H200: few elements per
 # thread, until the barriers of a large program cost more.
 _BY_BLOCK = {1024: (1, 2), 2048: (2, 16), 4096: (1, 16), 8192: (1, 16), 16384: (1, 32), 32768: (1, 32)}

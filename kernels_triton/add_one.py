@@ -4,7 +4,9 @@ import torch
 import triton
 import triton.language as tl
 
-from ._blocks import best_block, block_start, launch_blocks, require_vectors
+from pytest_roofline.operands import require_vectors
+
+from ._blocks import best_block, block_start, launch_blocks
 
 
 @triton.jit

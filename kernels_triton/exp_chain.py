@@ -6,8 +6,8 @@ import triton.language as tl
 from triton.language.extra import libdevice
 
 from pytest_roofline.launch import ceil_div
+from pytest_roofline.operands import require_vectors
 
-from ._blocks import require_vectors
 from ._launch import launch
 
 

@@ -7,6 +7,7 @@ import triton.language as tl
 from kernels_triton import _rowwise as rowwise
 from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div
+from pytest_roofline.operands import row_extents
 
 BLOCK = 2048  # columns that a program of the looped kernels meets at once
 
@@ -150,7 +151,7 @@ def unfused(
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = rowwise.extents(x, y, weight, bias)
+    rows, columns = row_extents(x, y, weight, bias)
     if x.numel():
         x_row, y_row = x.stride(0), y.stride(0)
         _layernorm_mean[(rows,)](x, means, columns, x_row, BLOCK=block)
@@ -164,7 +165,7 @@ def fused(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: torch.Te
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = rowwise.extents(x, y, weight, bias)
+    rows, columns = row_extents(x, y, weight, bias)
     plan = rowwise.plan(x, weights=2)
     if plan is None:
         return fused_looped(x, weight, bias, y, eps=eps, block=BLOCK, num_warps=8)
@@ -188,7 +189,7 @@ def fused_looped(
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = rowwise.extents(x, y, weight, bias)
+    rows, columns = row_extents(x, y, weight, bias)
     if x.numel():
         layout = (columns, x.stride(0), y.stride(0))
         _layernorm_fused_looped[(rows,)](x, weight, bias, y, *layout, eps, BLOCK=block, num_warps=num_warps)

@@ -10,6 +10,7 @@ from kernels_triton import _gemm as gemm
 from kernels_triton import _operands as operands
 from kernels_triton._realign import by_rows
 from pytest_roofline.launch import ceil_div
+from pytest_roofline.operands import matmul_extents
 
 
 class Tile(NamedTuple):
@@ -73,7 +74,7 @@ def _matmul_tiled(
 
 def naive(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, block: int, num_warps: int) -> None:
     """One program per ``block`` x ``block`` results. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, k = operands.extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     if c.numel():
         grid = (ceil_div(m, block) * ceil_div(n, block),)
         _matmul_naive[grid](
@@ -105,7 +106,7 @@ def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, packed: torch.Te
 
     Operands that are not aligned, or not by rows, are first copied to the workspace ``packed``.
     """
-    operands.extents(a, b, c)
+    matmul_extents(a, b, c)
     if c.numel():
         a, b, c = by_rows(a, b, c, packed)
         sms, described = operands.multiprocessors(a), operands.described(a, b)
@@ -114,7 +115,7 @@ def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, packed: torch.Te
 
 
 def _launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, tile: Tile, group: int, *, described: bool) -> None:
-    m, n, k = operands.extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     if c.numel():
         numbers, units = operands.scaled(a, b, c)
         left, right = operands.for_kernel(a, b, tile.block_m, tile.block_n, tile.block_k, described)

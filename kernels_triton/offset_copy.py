@@ -5,8 +5,9 @@ import triton
 import triton.language as tl
 
 from pytest_roofline.launch import ceil_div
+from pytest_roofline.operands import require_vectors
 
-from ._blocks import NARROW, block_start, require_vectors
+from ._blocks import NARROW, block_start
 from ._launch import launch
 
 

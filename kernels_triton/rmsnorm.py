@@ -7,6 +7,7 @@ import triton.language as tl
 from kernels_triton import _rowwise as rowwise
 from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div
+from pytest_roofline.operands import row_extents
 
 BLOCK = 4096  # columns that a program of the looped kernels meets at once
 
@@ -75,7 +76,7 @@ def unfused(
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = rowwise.extents(x, y, weight)
+    rows, columns = row_extents(x, y, weight)
     if x.numel():
         _rmsnorm_square[(rows,)](x, squares, columns, x.stride(0), BLOCK=block)
         grid = (rows * ceil_div(columns, block),)
@@ -87,7 +88,7 @@ def fused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: float)
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = rowwise.extents(x, y, weight)
+    rows, columns = row_extents(x, y, weight)
     plan = rowwise.plan(x, weights=1)
     if plan is None:
         return fused_looped(x, weight, y, eps=eps, block=BLOCK, num_warps=16)
@@ -104,7 +105,7 @@ def fused_looped(
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = rowwise.extents(x, y, weight)
+    rows, columns = row_extents(x, y, weight)
     if x.numel():
         layout = (columns, x.stride(0), y.stride(0))
         _rmsnorm_fused_looped[(rows,)](x, weight, y, *layout, eps, BLOCK=block, num_warps=num_warps)

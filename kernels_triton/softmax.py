@@ -7,6 +7,7 @@ import triton.language as tl
 from kernels_triton import _rowwise as rowwise
 from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div
+from pytest_roofline.operands import row_extents
 
 BLOCK = 16384  # columns that a program meets at once where a row does not fit; the best of 2048 to 16384 on an H200
 
@@ -95,7 +96,7 @@ def unfused(x: torch.Tensor, y: torch.Tensor, *, block: int, maxima: torch.Tenso
 
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
     """
-    rows, columns = rowwise.extents(x, y)
+    rows, columns = row_extents(x, y)
     if x.numel():
         _softmax_max[(rows,)](x, maxima, columns, x.stride(0), BLOCK=block)
         _softmax_sum[(rows,)](x, maxima, sums, columns, x.stride(0), BLOCK=block)
@@ -108,7 +109,7 @@ def fused(x: torch.Tensor, y: torch.Tensor) -> None:
 
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
     """
-    rows, columns = rowwise.extents(x, y)
+    rows, columns = row_extents(x, y)
     plan = rowwise.plan(x, weights=0)
     if plan is None:
         return fused_looped(x, y, block=BLOCK, num_warps=32)
@@ -122,6 +123,6 @@ def fused_looped(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int
 
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
     """
-    rows, columns = rowwise.extents(x, y)
+    rows, columns = row_extents(x, y)
     if x.numel():
         _softmax_fused_looped[(rows,)](x, y, columns, x.stride(0), y.stride(0), BLOCK=block, num_warps=num_warps)

@@ -6,6 +6,7 @@ import triton.language as tl
 
 from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div
+from pytest_roofline.operands import transpose_extents
 
 
 @triton.jit
@@ -44,7 +45,7 @@ def _transpose_tiled(
 
 def naive(x: torch.Tensor, y: torch.Tensor, *, block: int) -> None:
     """One program per ``block`` elements of a row. Raises ``ValueError`` unless ``y`` has the shape of ``x.T``."""
-    m, n = _extents(x, y)
+    m, n = transpose_extents(x, y)
     if x.numel():
         grid = (m * ceil_div(n, block),)
         _transpose_naive[grid](x, y, n, *x.stride(), *y.stride(), BLOCK=block)
@@ -52,7 +53,7 @@ def naive(x: torch.Tensor, y: torch.Tensor, *, block: int) -> None:
 
 def tiled(x: torch.Tensor, y: torch.Tensor) -> None:
     """One program per tile. Raises ``ValueError`` unless ``y`` has the shape of ``x.T``."""
-    m, n = _extents(x, y)
+    m, n = transpose_extents(x, y)
     if x.numel():
         rows, columns, num_warps = _tile(x, y)
         grid = (ceil_div(m, rows) * ceil_div(n, columns),)
@@ -65,10 +66,3 @@ def _tile(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int, int]:
     if all(t.stride(0) * t.element_size() % 16 == 0 for t in (x, y)):
         return (64, 64, 8) if x.element_size() == 4 else (128, 128, 16)
     return (128, 32, 8) if x.element_size() == 4 else (32, 64, 8)
-
-
-def _extents(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int]:
-    m, n = x.shape
-    if y.shape != (n, m):
-        raise ValueError(f"the transpose of {m} x {n} is not {' x '.join(map(str, y.shape))}")
-    return m, n

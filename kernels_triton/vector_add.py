@@ -6,8 +6,9 @@ import triton.language as tl
 
 from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import ceil_div, misalignment, require
+from pytest_roofline.operands import require_vectors
 
-from ._blocks import PACK, best_block, block_start, launch_blocks, require_vectors
+from ._blocks import PACK, best_block, block_start, launch_blocks
 
 
 @triton.jit

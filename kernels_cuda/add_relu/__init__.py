@@ -5,8 +5,9 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.launch import Source
+from pytest_roofline.operands import require_vectors
 
-from .._packs import launch_packs, launch_scalar, require_vectors
+from .._packs import launch_packs, launch_scalar
 
 _HERE = Path(__file__).parent
 UNFUSED = Source(_HERE / "unfused.cu")

@@ -6,8 +6,9 @@ import torch
 
 from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import Source
+from pytest_roofline.operands import require_vectors
 
-from .._packs import launch_packs, launch_scalar, require_vectors
+from .._packs import launch_packs, launch_scalar
 
 _HERE = Path(__file__).parent
 SCALAR = Source(_HERE / "scalar.cu")

@@ -9,6 +9,7 @@ import torch
 
 from kernels_cuda import _rowwise as rowwise
 from pytest_roofline.launch import Source, c_type, ceil_div
+from pytest_roofline.operands import row_extents
 
 LOOPED_WORDS = 8  # of a thread
 UNFUSED_THREADS = 256
@@ -33,7 +34,7 @@ def unfused(
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = rowwise.extents(x, y, weight, bias)
+    rows, columns = row_extents(x, y, weight, bias)
     if not x.numel():
         return
     instance = f"<{c_type(x)}, {rowwise.width(columns, x, y, weight, bias)}, {UNFUSED_THREADS}>"
@@ -50,7 +51,7 @@ def fused(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: torch.Te
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = rowwise.extents(x, y, weight, bias)
+    rows, columns = row_extents(x, y, weight, bias)
     if not rows or not columns:
         return None
     width = rowwise.width(columns, x, y, weight, bias)
@@ -66,7 +67,7 @@ def fused_looped(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: t
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = rowwise.extents(x, y, weight, bias)
+    rows, columns = row_extents(x, y, weight, bias)
     if not x.numel():
         return
     width = rowwise.width(columns, x, y, weight, bias)

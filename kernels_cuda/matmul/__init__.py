@@ -7,7 +7,8 @@ from pathlib import Path
 
 import torch
 
-from pytest_roofline.launch import Source, ceil_div, misalignment, require
+from pytest_roofline.launch import Source, ceil_div, misalignment
+from pytest_roofline.operands import matmul_extents
 
 from . import tiles
 
@@ -92,9 +93,7 @@ def _launch(
     shared_bytes: int = 0,
 ) -> None:
     """One block per tile of ``c``, all of them along the grid's first axis, which alone has no limit of 65535."""
-    (m, k), (_, n) = a.shape, b.shape
-    fits = b.shape == (k, n) and c.shape == (m, n)
-    require(fits, f"{tuple(a.shape)} times {tuple(b.shape)} is not {tuple(c.shape)}")
+    m, n, k = matmul_extents(a, b, c)
     grid = (ceil_div(m, tile[0]) * ceil_div(n, tile[1]),)
     arguments = (a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride())
     source.function(kernel)(grid, block, arguments, shared_bytes)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import torch
 
-from pytest_roofline.launch import Source, ceil_div, misalignment, require
+from pytest_roofline.launch import Source, ceil_div, misalignment
+from pytest_roofline.operands import matmul_extents
 
 SOURCE = Source(Path(__file__).with_name("tuned.cu"))
 PACK = 16  # bytes of one vector access
@@ -76,9 +77,7 @@ def choose(m: int, n: int) -> Tile:
 
 def launch(tile: Tile, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """One block per tile of ``c``. Raises ``ValueError`` for shapes that do not multiply."""
-    (m, k), (_, n) = a.shape, b.shape
-    fits = b.shape == (k, n) and c.shape == (m, n)
-    require(fits, f"{tuple(a.shape)} times {tuple(b.shape)} is not {tuple(c.shape)}")
+    m, n, k = matmul_extents(a, b, c)
     layouts = f"{layout(a)}, {layout(b.t())}"
     wide = c.stride(1) == 1 and n % 4 == 0 and c.stride(0) * 4 % PACK == 0 and misalignment(c, PACK) == 0
     name = f"matmul_tuned<{tile.parameters}, {layouts}, {offset(tile, a, b)}, {str(wide).lower()}>"

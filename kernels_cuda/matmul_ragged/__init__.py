@@ -8,8 +8,9 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.launch import Source, c_type, ceil_div, require
+from pytest_roofline.operands import matmul_extents
 
-from .._mma import Tiling, access, aligned, extents
+from .._mma import Tiling, access, aligned
 from ..matmul_tensor import hopper
 from . import on_hopper, ordinary
 from .sharing import GROUP, JOIN_WARPS, JOINED, PARTS, join_share, multiprocessors, shared_out
@@ -37,7 +38,7 @@ def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torc
     if a.dtype is torch.float32:
         ordinary.split_k(a, b, c, partials=partials)
         return
-    m, n, k = extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     if c.numel():
         tiling = tiling_for(m, n)
         tiles, steps = _tiles(m, n, tiling), ceil_div(k, tiling.line_bytes // a.element_size())
@@ -51,7 +52,7 @@ def stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: tor
     if a.dtype is torch.float32:
         ordinary.stream_k(a, b, c, partials=partials)
         return
-    m, n, _ = extents(a, b, c)
+    m, n, _ = matmul_extents(a, b, c)
     if c.numel():
         tiling = tiling_for(m, n)
         launch_stream(a, b, c, partials, tiling, multiprocessors(a))
@@ -70,7 +71,7 @@ def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch
     if a.dtype is torch.float32:
         ordinary.chosen(a, b, c, partials=partials)
         return
-    m, n, _ = extents(a, b, c)
+    m, n, _ = matmul_extents(a, b, c)
     if hopper.available(c.device):
         wgmma_fitted(a, b, c, partials=partials, packed=packed)
         return
@@ -94,7 +95,7 @@ def launch_split(
 ) -> None:
     """``split_k`` with another tiling and up to ``parts`` parts. Raises ``ValueError`` where the workspace does not
     hold them."""
-    m, n, k = extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     tiles, all_steps = _tiles(m, n, tiling), max(1, ceil_div(k, tiling.line_bytes // a.element_size()))
     steps = ceil_div(all_steps, parts)
     parts = ceil_div(all_steps, steps)
@@ -117,7 +118,7 @@ def launch_stream(
 ) -> None:
     """``stream_k`` with another tiling and up to ``blocks`` blocks. Raises ``ValueError`` for shapes that do not
     multiply."""
-    m, n, k = extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     steps = max(1, ceil_div(k, tiling.line_bytes // a.element_size()))
     share = shared_out(_tiles(m, n, tiling), steps, blocks, partials.numel() // tiling.elements)
     types, ranges = f"{c_type(a)}, {c_type(c)}", (GROUP, share.tiles, share.whole, share.pieces)

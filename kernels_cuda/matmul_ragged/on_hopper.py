@@ -8,9 +8,9 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.launch import Source, ceil_div, require
+from pytest_roofline.operands import matmul_extents
 from pytest_roofline.tensor_map import tensor_map
 
-from .._mma import extents
 from ..matmul_tensor import align
 from ..matmul_tensor.hopper import ARCH, WARPGROUP, by_columns
 from .fitted import LINE, STEP, Plan, Tile, plan
@@ -25,7 +25,7 @@ def fitted(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch
     Operands that the copy engine does not take are copied to ``packed``. Raises ``ValueError`` for shapes that do not
     multiply, and where a workspace is too small.
     """
-    m, n, k = extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     if c.numel() == 0 or k == 0:
         c.zero_()
         return
@@ -43,7 +43,7 @@ def launch(
     a, b, _ = align.operands(a, b, packed)
     if how.turned:
         a, b, c = b.T, a.T, c.T
-    m, n, k = extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     tile, along_k = how.tile, by_columns(b)
     clusters = tile.clusters(m, n)
     blocks = clusters * tile.cluster

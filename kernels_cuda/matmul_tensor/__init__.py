@@ -8,8 +8,9 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.launch import GpuNeeded, Source, c_type, ceil_div
+from pytest_roofline.operands import matmul_extents
 
-from .._mma import Tiling, access, aligned, arguments, extents, multiprocessors
+from .._mma import Tiling, access, aligned, arguments, multiprocessors
 from . import align, hopper
 
 _HERE = Path(__file__).parent
@@ -28,21 +29,21 @@ PRODUCTS_OF_A_COPY = 128  # of an element that is copied: in less, mma.sync woul
 def mma_simple(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """16 x 8 results per warp, operands gathered from device memory. Raises ``ValueError`` for shapes that do not
     multiply."""
-    m, n, _ = extents(a, b, c)
+    m, n, _ = matmul_extents(a, b, c)
     function = MMA_SIMPLE.function(f"matmul_tensor_mma_simple<{c_type(a)}, {c_type(c)}>")
     function((ceil_div(m, 16) * ceil_div(n, 32),), (128,), arguments(a, b, c))
 
 
 def tiled(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """Tiles of 128 x 128 in shared memory. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, _ = extents(a, b, c)
+    m, n, _ = matmul_extents(a, b, c)
     function = TILED.function(f"matmul_tensor_tiled<{c_type(a)}, {c_type(c)}, {access(a, b)}>")
     function((ceil_div(m, RUNG.rows) * ceil_div(n, RUNG.columns),), (RUNG.threads,), arguments(a, b, c))
 
 
 def pipelined(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """As ``tiled`` with four tiles on their way. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, _ = extents(a, b, c)
+    m, n, _ = matmul_extents(a, b, c)
     function = PIPELINED.function(f"matmul_tensor_pipelined<{c_type(a)}, {c_type(c)}, {access(a, b)}>")
     grid = (ceil_div(m, RUNG.rows) * ceil_div(n, RUNG.columns),)
     function(grid, (RUNG.threads,), arguments(a, b, c), RUNG.shared_bytes)
@@ -56,7 +57,7 @@ def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
 
 def launch_tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, tiling: Tiling, group: int) -> None:
     """``tuned`` with another tiling. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, _ = extents(a, b, c)
+    m, n, _ = matmul_extents(a, b, c)
     types = f"{c_type(a)}, {c_type(c)}"
     function = TUNED.function(f"matmul_tensor_tuned<{types}, {tiling.parameters}, {access(a, b)}>")
     blocks = min(ceil_div(m, tiling.rows) * ceil_div(n, tiling.columns), multiprocessors(a))
@@ -82,7 +83,7 @@ def automatic(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, packed: torc
 
 def copies_pay(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> bool:
     """Whether a product is large enough for copies of those of its matrices that the copy engine does not take."""
-    m, n, k = extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     if c.stride(1) != 1 or m * n * k == 0:
         return False
     return align.copied(a, b, c) * PRODUCTS_OF_A_COPY <= m * n * k
@@ -90,7 +91,7 @@ def copies_pay(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> bool:
 
 def _aligned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, packed: torch.Tensor) -> None:
     """The product by the copy engine, by way of copies where it needs them."""
-    if extents(a, b, c)[2] == 0 or c.numel() == 0:
+    if matmul_extents(a, b, c)[2] == 0 or c.numel() == 0:
         hopper.empty(c, a.shape[1])
         return
     a, b, packed = align.operands(a, b, packed)

@@ -14,6 +14,7 @@ import torch
 
 from pytest_roofline.capability import runs_on
 from pytest_roofline.launch import Source, ceil_div, require
+from pytest_roofline.operands import matmul_extents
 from pytest_roofline.tensor_map import TensorMap, refusal, store_refusal, tensor_map
 
 ARCH = "sm_90a"
@@ -69,7 +70,7 @@ def wgmma_narrow(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
 
 def wgmma_persistent(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """As ``wgmma_specialised`` with a block per SM that takes tile after tile."""
-    m, n, k = extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     if not empty(c, k):
         function = WGMMA_PERSISTENT.function(f"matmul_tensor_wgmma_persistent<{_instance(a, b)}>")
         blocks = min(_multiprocessors(c.get_device()), ceil_div(m, TILE_M) * ceil_div(n, TILE_N))
@@ -134,14 +135,6 @@ def by_columns(b: torch.Tensor) -> bool:
     return b.stride(1) != 1
 
 
-def extents(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[int, int, int]:
-    """m, n and k. Raises ``ValueError`` for shapes that do not multiply."""
-    (m, k), (_, n) = a.shape, b.shape
-    fits = b.shape == (k, n) and c.shape == (m, n)
-    require(fits, f"{tuple(a.shape)} times {tuple(b.shape)} is not {tuple(c.shape)}")
-    return m, n, k
-
-
 def empty(c: torch.Tensor, k: int) -> bool:
     """Whether nothing is to be multiplied; c is then zero."""
     if k == 0:
@@ -166,7 +159,7 @@ def _launch_tiles(
     *,
     free_gaps: bool = False,
 ) -> None:
-    m, n, k = extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     if not empty(c, k):
         function = source.function(f"{name}<{_instance(a, b)}>")
         blocks = ceil_div(m, TILE_M) * ceil_div(n, columns)
@@ -184,7 +177,7 @@ def _launch_clusters(
     *,
     free_gaps: bool = False,
 ) -> None:
-    m, n, k = extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     if not empty(c, k):
         function = source.function(f"{name}<{_instance(a, b)}, {cluster}>")
         tiles = ceil_div(m, TILE_M * cluster) * ceil_div(n, TILE_N)

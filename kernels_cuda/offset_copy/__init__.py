@@ -5,8 +5,9 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.launch import Source, ceil_div, misalignment
+from pytest_roofline.operands import require_vectors
 
-from .._packs import BLOCK, PACK, require_vectors
+from .._packs import BLOCK, PACK
 
 _HERE = Path(__file__).parent
 SCALAR = Source(_HERE / "scalar.cu")

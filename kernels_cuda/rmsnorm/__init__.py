@@ -9,6 +9,7 @@ import torch
 
 from kernels_cuda import _rowwise as rowwise
 from pytest_roofline.launch import Source, c_type, ceil_div
+from pytest_roofline.operands import row_extents
 
 # As the plans of all rows; with its single barrier, 8192 columns of f32 took 130.7 in place of 133.4 us on an H200.
 PLANS = {**rowwise.PLANS, 4: tuple((1024, 2) if plan == (512, 4) else plan for plan in rowwise.PLANS[4])}
@@ -26,7 +27,7 @@ def unfused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: floa
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = rowwise.extents(x, y, weight)
+    rows, columns = row_extents(x, y, weight)
     if not x.numel():
         return
     instance = f"<{c_type(x)}, {rowwise.width(columns, x, y, weight)}, {UNFUSED_THREADS}>"
@@ -41,7 +42,7 @@ def fused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: float)
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = rowwise.extents(x, y, weight)
+    rows, columns = row_extents(x, y, weight)
     if not rows or not columns:
         return None
     width = rowwise.width(columns, x, y, weight)
@@ -57,7 +58,7 @@ def fused_looped(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps:
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = rowwise.extents(x, y, weight)
+    rows, columns = row_extents(x, y, weight)
     if not x.numel():
         return
     width = rowwise.width(columns, x, y, weight)

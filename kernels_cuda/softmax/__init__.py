@@ -10,6 +10,7 @@ import torch
 from kernels_cuda import _rowwise as rowwise
 from pytest_roofline.capability import runs_on
 from pytest_roofline.launch import Source, c_type, ceil_div
+from pytest_roofline.operands import row_extents
 
 # As the plans of all rows; with its single barrier softmax was fastest on an H200 with (1024, 2) in place of (512, 4)
 # and (512, 8) of (1024, 4), 8192 and 16384 columns of f32, and with (512, 2) of (256, 4), 8192 of f16: 1, 5 and 2 %.
@@ -47,7 +48,7 @@ def unfused(x: torch.Tensor, y: torch.Tensor, *, maxima: torch.Tensor, sums: tor
 
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
     """
-    rows, columns = rowwise.extents(x, y)
+    rows, columns = row_extents(x, y)
     if not x.numel():
         return
     instance, block = f"<{c_type(x)}, {rowwise.width(columns, x, y)}, {UNFUSED_THREADS}>", (UNFUSED_THREADS,)
@@ -66,7 +67,7 @@ def fused(x: torch.Tensor, y: torch.Tensor) -> None:
 
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
     """
-    rows, columns = rowwise.extents(x, y)
+    rows, columns = row_extents(x, y)
     if not rows or not columns:
         return None
     width = rowwise.width(columns, x, y)
@@ -97,7 +98,7 @@ def fused_cluster(x: torch.Tensor, y: torch.Tensor) -> None:
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and all rows consist of aligned 16-byte words, at most
     512 KiB of them; on other GPUs than sm_90; and ``GpuNeeded`` on a CPU.
     """
-    rows, columns = rowwise.extents(x, y)
+    rows, columns = row_extents(x, y)
     if not rows or not columns:
         return
     width = rowwise.width(columns, x, y)
@@ -130,7 +131,7 @@ def fused_looped(x: torch.Tensor, y: torch.Tensor) -> None:
 
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
     """
-    rows, columns = rowwise.extents(x, y)
+    rows, columns = row_extents(x, y)
     if not x.numel():
         return
     width = rowwise.width(columns, x, y)

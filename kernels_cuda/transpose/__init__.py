@@ -5,6 +5,7 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.launch import Source, c_type, ceil_div, misalignment
+from pytest_roofline.operands import transpose_extents
 
 PACK = 16  # bytes of one vector access
 # Packs of a row of a vectorised tile, and threads of its block: of a small matrix, and of a large one. On an H200 small
@@ -24,28 +25,28 @@ VECTORISED = Source(_HERE / "vectorised.cu")
 
 def naive(x: torch.Tensor, y: torch.Tensor) -> None:
     """One element per thread. Raises ``ValueError`` unless ``y`` has the shape of ``x.T``."""
-    m, n = _extents(x, y)
+    m, n = transpose_extents(x, y)
     function = NAIVE.function(f"transpose_naive<{c_type(x)}>")
     function((ceil_div(m, 8) * ceil_div(n, 32),), (32, 8), (x, y, m, n, *x.stride(), *y.stride()))
 
 
 def shared(x: torch.Tensor, y: torch.Tensor) -> None:
     """Tiles of 32 x 32 in shared memory. Raises ``ValueError`` unless ``y`` has the shape of ``x.T``."""
-    m, n = _extents(x, y)
+    m, n = transpose_extents(x, y)
     function = SHARED.function(f"transpose_shared<{c_type(x)}, 32>")
     function((ceil_div(m, 32) * ceil_div(n, 32),), (32, 8), (x, y, m, n, *x.stride(), *y.stride()))
 
 
 def shared_swizzled(x: torch.Tensor, y: torch.Tensor) -> None:
     """Tiles of 32 x 32, their columns permuted. Raises ``ValueError`` unless ``y`` has the shape of ``x.T``."""
-    m, n = _extents(x, y)
+    m, n = transpose_extents(x, y)
     function = SHARED_SWIZZLED.function(f"transpose_shared_swizzled<{c_type(x)}, 32>")
     function((ceil_div(m, 32) * ceil_div(n, 32),), (32, 8), (x, y, m, n, *x.stride(), *y.stride()))
 
 
 def shared_padded(x: torch.Tensor, y: torch.Tensor) -> None:
     """Tiles of 32 x 32 in shared memory. Raises ``ValueError`` unless ``y`` has the shape of ``x.T``."""
-    m, n = _extents(x, y)
+    m, n = transpose_extents(x, y)
     function = SHARED_PADDED.function(f"transpose_shared_padded<{c_type(x)}, 32>")
     function((ceil_div(m, 32) * ceil_div(n, 32),), (32, 8), (x, y, m, n, *x.stride(), *y.stride()))
 
@@ -55,7 +56,7 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
 
     ``shared_padded`` for strided rows. Raises ``ValueError`` unless ``y`` has the shape of ``x.T``.
     """
-    m, n = _extents(x, y)
+    m, n = transpose_extents(x, y)
     if not x.numel():
         return
     if x.stride(1) != 1 or y.stride(1) != 1:
@@ -71,13 +72,6 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
         instance = f"<{c_type(x)}, {rows}, {columns}, {THREADS}>"
         function = VECTORISED.function(f"transpose_vectorised_misaligned{instance}")
         function((ceil_div(m, rows) * ceil_div(n, columns),), (THREADS,), arguments)
-
-
-def _extents(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int]:
-    m, n = x.shape
-    if y.shape != (n, m):
-        raise ValueError(f"the transpose of {m} x {n} is not {' x '.join(map(str, y.shape))}")
-    return m, n
 
 
 def _aligned_rows(matrix: torch.Tensor) -> bool:

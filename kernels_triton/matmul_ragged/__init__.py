@@ -14,13 +14,14 @@ from kernels_triton.matmul_ragged import split_k as _split_k
 from kernels_triton.matmul_ragged import stream_k as _stream_k
 from kernels_triton.matmul_ragged.rule import Plan, Tile
 from pytest_roofline.launch import ceil_div, require
+from pytest_roofline.operands import matmul_extents
 
 JOINED = 4096  # elements that a program joins, of all parts that it loads together
 
 
 def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor) -> None:
     """k in equal parts, as many as fill the device. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, k = operands.extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     if c.numel():
         sms, size = operands.multiprocessors(a), a.element_size()
         plan = rule.split(m, n, k, rule.small_tile(m, n, size), sms, rule.PARTS[size])
@@ -32,7 +33,7 @@ def stream_k(
 ) -> None:
     """Whole tiles as long as every program has one, then equal numbers of steps over k. Raises ``ValueError`` for
     shapes that do not multiply."""
-    m, n, k = operands.extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     if c.numel():
         sms, size = operands.multiprocessors(a), a.element_size()
         tile = min(rule.large_tile(m, n, size, sms), rule.small_tile(m, n, size), key=lambda tile: tile.elements)
@@ -41,7 +42,7 @@ def stream_k(
 
 def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor) -> None:
     """Whichever :mod:`rule` says. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, k = operands.extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     if c.numel():
         plan = rule.chosen(m, n, k, a.element_size(), operands.multiprocessors(a))
         _launch(a, b, c, partials, packed, plan)
@@ -69,7 +70,7 @@ def split(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, partials: torch.Tensor, tile: Tile, parts: int, described: bool
 ) -> None:
     """Launch :mod:`split_k` with up to ``parts`` parts, as far as the workspace holds them."""
-    m, n, k = operands.extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     numbers, units = operands.scaled(a, b, c)
     tiles, blocks = tile.count(m, n), _blocks(tile)
     depth = ceil_div(k, tile.block_k)
@@ -103,7 +104,7 @@ def stream(
 
     Raises ``ValueError`` where the workspace does not hold two tiles of c.
     """
-    m, n, k = operands.extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     numbers, units = operands.scaled(a, b, c)
     tiles, blocks = tile.count(m, n), _blocks(tile)
     steps = max(1, ceil_div(k, tile.block_k))

@@ -16,6 +16,7 @@ from kernels_triton import _gemm as gemm
 from kernels_triton import _operands as operands
 from kernels_triton._realign import realigned
 from pytest_roofline.launch import ceil_div
+from pytest_roofline.operands import matmul_extents
 
 
 @triton.jit
@@ -105,7 +106,7 @@ def tiled(
     ``group`` rows of tiles are computed together. Raises ``ValueError`` for shapes that do not multiply.
     """
     operands.require_formats(a)
-    m, n, k = operands.extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     if c.numel():
         numbers, units = operands.scaled(a, b, c)
         grid = (ceil_div(m, block_m) * ceil_div(n, block_n),)
@@ -138,7 +139,7 @@ def persistent(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, packed: tor
     ``ValueError`` for shapes that do not multiply.
     """
     operands.require_formats(a)
-    m, n, k = operands.extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     if c.numel():
         along_k = True if operands.accelerated() and a.element_size() != 2 else None
         a, b = realigned(a, b, packed, b_along_k=along_k)

@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.launch import Source, ceil_div, require
+from pytest_roofline.operands import matmul_extents
 
 from ...matmul import tiles
 from ...matmul.tiles import Tile, layout, offset
@@ -22,7 +23,7 @@ STREAM_K = Source(_HERE / "stream_k.cu")
 def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
     """k in equal parts, as many as fill the device; deterministic. Raises ``ValueError`` for shapes that do not
     multiply."""
-    m, n, k = extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     if c.numel():
         launch(a, b, c, partials, rule.split(m, n, k, multiprocessors(a), partials.numel()))
 
@@ -30,14 +31,14 @@ def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torc
 def stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
     """The same number of steps over k for every block; deterministic. Raises ``ValueError`` for shapes that do not
     multiply."""
-    m, n, _ = extents(a, b, c)
+    m, n, _ = matmul_extents(a, b, c)
     if c.numel():
         launch_stream(a, b, c, partials, rule.least_waste(m, n), multiprocessors(a))
 
 
 def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
     """Whichever :mod:`rule` says. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, k = extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     if c.numel():
         launch(a, b, c, partials, rule.plan(m, n, k, multiprocessors(a), partials.numel()))
 
@@ -56,7 +57,7 @@ def launch_split(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, partials: torch.Tensor, tile: Tile, parts: int
 ) -> None:
     """``split_k`` with a tile and up to ``parts`` parts. Raises ``ValueError`` where the workspace is too small."""
-    m, n, k = extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     span = ceil_div(ceil_div(k, parts), tile.depth) * tile.depth
     parts = ceil_div(k, span) if k else 1
     if parts == 1:
@@ -77,7 +78,7 @@ def launch_stream(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, partials: torch.Tensor, tile: Tile, sms: int
 ) -> None:
     """``stream_k`` with a tile on ``sms`` multiprocessors. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, k = extents(a, b, c)
+    m, n, k = matmul_extents(a, b, c)
     steps, elements = max(1, ceil_div(k, tile.depth)), tile.rows * tile.columns
     count = ceil_div(m, tile.rows) * ceil_div(n, tile.columns)
     share = shared_out(count, steps, sms * tile.resident, partials.numel() // elements)
@@ -90,14 +91,6 @@ def launch_stream(
         warps = join_share(share.runs)
         values = (partials, c, m, n, *c.stride(), *ranges, steps, warps)
         join((share.shared, ceil_div(elements * warps, JOIN_WARPS * JOINED)), (JOIN_WARPS * 32,), values)
-
-
-def extents(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[int, int, int]:
-    """m, n and k. Raises ``ValueError`` for shapes that do not multiply."""
-    (m, k), (_, n) = a.shape, b.shape
-    fits = b.shape == (k, n) and c.shape == (m, n)
-    require(fits, f"{tuple(a.shape)} times {tuple(b.shape)} is not {tuple(c.shape)}")
-    return m, n, k
 
 
 def _instance(tile: Tile, a: torch.Tensor, b: torch.Tensor) -> str:
