@@ -33,13 +33,16 @@ class Calibration:
 
 
 def calibration(rounds: Sequence[Sequence[Round]]) -> Calibration:
-    """From the first rounds of some starts: four processes each, as ``--roofline-calibrate`` takes."""
+    """From the first rounds of some starts: four processes each, as ``--roofline-calibrate`` takes.
+
+    A process that took fewer blocks than a retest would is noisier than a retest, and says nothing about it.
+    """
     pairs: dict[str, list[float]] = {}
     groups = []
     for start in rounds:
         chosen = complete(start)[: LOOKS[0]]
         for case, found in chosen[0].cases.items():
-            own = numbers(chosen, case, 0.0)
+            own = numbers([one for one in chosen if one.precise(case)], case, 0.0)
             groups.append((between_pairs(found["seconds"], power_limited=capped(chosen, case)), own))
             pairs.setdefault(case, []).extend(own)
     return Calibration(pairs, prior_of(groups))

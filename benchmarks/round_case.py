@@ -16,13 +16,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from benchmarks.rounds_data import BLOCKS
 from pytest_roofline.contract import Case, Protocol
 from pytest_roofline.discovery import Catalogue
-from pytest_roofline.statistics.paired import of_process
+from pytest_roofline.statistics.paired import of_process, precise
 from pytest_roofline.timing import environment
 
-BLOCKS = 10  # of six brackets; a retest takes up to 25 of four
-BLOCK_SECONDS = 0.12  # GPU time of all blocks of a case: long kernels get fewer of them, the longest a single one
+FEWEST = 2  # blocks of six brackets; of most kernels BLOCKS, where a retest takes 25 of four
+BLOCK_SECONDS = 0.12  # GPU time of all blocks of a case: long kernels get fewer of them
+MORE = 6  # times as many where those scatter too much, as in a retest
 PLANTED = ((20e-6, (0.01, 0.02)), (5e-6, (0.02,)), (0.0, (0.05,)))  # by seconds of the kernel; several take turns
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONG = 4e-3  # seconds of a kernel that needs no further warming up
@@ -102,8 +104,10 @@ def measure(session, loaded: Loaded, turn: int, estimate: float | None) -> dict[
     for one in takers:
         one.clocks.clear()
     blocks = Blocks(takers, random.Random())
-    for _ in range(max(1, min(BLOCKS, int(BLOCK_SECONDS / (2 * len(takers) * bracket))))):
-        blocks.block()
+    wanted = max(FEWEST, min(BLOCKS, int(BLOCK_SECONDS / (2 * len(takers) * bracket))))
+    differences: list[list[float]] = []
+    while len(differences) < wanted or (len(differences) < MORE * wanted and not enough(differences, estimate)):
+        differences.append(blocks.block())
     stages.end("blocks")
     reading = session.monitor.reading()
     found = {
@@ -122,6 +126,11 @@ def measure(session, loaded: Loaded, turn: int, estimate: float | None) -> dict[
     }
     stages.end("record")
     return found | {"wall": stages.spent}
+
+
+def enough(differences: Sequence[Sequence[float]], seconds: float) -> bool:
+    """Whether the blocks are precise for the new kernel and for the slowed one."""
+    return all(precise(of_one, seconds) for of_one in zip(*differences, strict=True))
 
 
 @functools.cache

@@ -22,11 +22,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from pytest_roofline.statistics import Summary, summarise  # noqa: E402
-from pytest_roofline.statistics.paired import of_process  # noqa: E402
+from pytest_roofline.statistics.paired import of_process, precise  # noqa: E402
 from pytest_roofline.statistics.screen import CLOCK_SHIFT, HELD_CLOCK  # noqa: E402
 from pytest_roofline.timing.telemetry import POWER_CAP  # noqa: E402
 
 CLASSES = ((20e-6, "from 20 us"), (5e-6, "5 to 20 us"), (0.0, "below 5 us"))
+BLOCKS = 10  # that a round takes where they are enough; those of the first five starts never took more
 OLD, NEW, SLOWED = range(3)  # places of a case's samples
 _STEP = 1e-5
 _HEAD = ("round", "environment", "floor", "turn", "partial")
@@ -63,6 +64,14 @@ class Round:
         if samples is None:
             return None
         return of_process([float(d) for d in _differences(self.cases[case]["samples"][OLD], samples)])
+
+    def precise(self, case: str) -> bool:
+        """Whether this process took as many blocks of the unchanged kernel as a retest would."""
+        found = self.cases.get(case)
+        if found is None:
+            return False
+        differences = _differences(found["samples"][OLD], found["samples"][NEW])
+        return len(differences) > BLOCKS or precise([float(d) for d in differences], found["seconds"])
 
     def samples(self, case: str, planted: float) -> np.ndarray | None:
         """Seconds of the new kernel, slowed by ``planted``."""

@@ -4,11 +4,12 @@
 
 A round is one fresh process. For each timed case it takes blocks of brackets of the kernel as loaded from a copy of the
 tree (as ``--roofline-against`` loads an old one), of the kernel itself, and of the kernel slowed on the device by a
-known length. Four rounds are over all cases; those go on, up to sixteen, whose retest would have to go on. A round
-appends a line per case to RESULTS/<start of the machine>.<card>.jsonl.gz; one that is cut off loses only its last case.
-``verdict_power.py`` evaluates them.
+known length. As many cases are taken, in an order drawn once and for all, as the time allows to carry to the end: four
+rounds over all of them, then up to sixteen over those whose retest would have to go on. So no verdict is cut off by the
+end of the recording. What time is left goes to the cases that follow, or to the next slowdown. A round appends a line
+per case to RESULTS/<start of the machine>.<card>.jsonl.gz. ``verdict_power.py`` evaluates them.
 
-While a round is measured, the process of the next one imports its modules: that is work of the CPU alone, behind which
+While a round is measured, the processes of the next ones import their modules: work of the CPU alone, behind which
 no bracket waits (its stream is held until all of it is enqueued).
 """
 
@@ -18,7 +19,6 @@ import argparse
 import contextlib
 import dataclasses
 import gzip
-import itertools
 import json
 import os
 import pathlib
@@ -28,7 +28,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -41,7 +42,12 @@ from pytest_roofline.discovery import Catalogue, discover  # noqa: E402
 from pytest_roofline.evidence import to_plain  # noqa: E402
 from pytest_roofline.statistics.paired import LOOKS  # noqa: E402
 
-SHORTEST = 8.0  # seconds left in which a round is still begun
+# Seconds on an H200 with 16 CPU cores: of a case, from its first round to its verdict; of beginning the rounds after
+# the first look, however few cases they have; of compiling.
+CASE, ROUNDS, COMPILING = 0.7, 15.0, 20.0
+FEWEST = 20  # cases that are worth beginning with
+SPARE = 1.25  # times as many are compiled as should fit
+AHEAD = 3  # processes that import in advance: of few cases a round takes less time than that
 SMALL, CHOSEN = 1 << 20, (0, 4, 8)  # of every 16 cases of at most so many elements
 SKIPPED = frozenset({"host_clock", "transfer"})
 
@@ -53,7 +59,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=240)
     parser.add_argument("--pattern", default="*", help="ids of cases, as a shell pattern")
     parser.add_argument("--compilers", type=int, default=12, help="processes that compile everything beforehand")
-    parser.add_argument("--turn", type=int, default=0, help="which of the slowdowns to plant first")
+    parser.add_argument("--turn", type=int, default=0, help="which of the slowdowns to plant")
     parser.add_argument("--claims", type=pathlib.Path, help="folder through which several of us share the compiling")
     parser.add_argument("--round", type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--share", action="store_true", help=argparse.SUPPRESS)
@@ -61,7 +67,7 @@ def main() -> int:
     if chosen.round:
         return one_round(chosen.round, chosen.results, chosen.pattern)
     if chosen.share:
-        return compile_share(chosen.pattern, chosen.claims)
+        return compile_share(chosen.pattern, chosen.claims, json.load(sys.stdin))
     chosen.results.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + chosen.seconds
     with tempfile.TemporaryDirectory() as folder:
@@ -69,36 +75,66 @@ def main() -> int:
         for name in ("kernels_cuda", "kernels_triton", "suite"):
             shutil.copytree(ROOT / name, copy / name)
         command = [sys.executable, __file__, str(chosen.results), "--pattern", chosen.pattern, "--round", str(copy)]
-        waiting = start(command)
-        compilers = compile_all(chosen.pattern, chosen.compilers, chosen.claims or pathlib.Path(folder) / "claims")
-        plan = schedule(chosen.results, load_rounds(ROOT / "benchmarks" / "rounds"), chosen.turn)
+        waiting = deque(start(command) for _ in range(AHEAD))
+        names = drawn(str(case) for case in wanted(discover(ROOT, ["suite/operations"]), chosen.pattern))
+        names = names[: int(SPARE * affordable(chosen.seconds - COMPILING))]
+        claims = chosen.claims or pathlib.Path(folder) / "claims"
+        compilers = compile_all(chosen.pattern, chosen.compilers, claims, names)
+        stored = load_rounds(ROOT / "benchmarks" / "rounds")
         for process in compilers:
             process.wait()
         print(f"compiled by {chosen.seconds - (end - time.monotonic()):.0f} s", flush=True)
-        for message in plan:
-            if end - time.monotonic() < SHORTEST:
-                break
-            tell(waiting, message | {"until": end})
-            running, waiting = waiting, start(command)
+        for message in schedule(chosen.results, stored, names, lambda: end - time.monotonic(), chosen.turn):
+            running = waiting.popleft()
+            tell(running, message | {"until": end})
+            waiting.append(start(command))
             running.wait()
-        tell(waiting, None)
-        waiting.wait()
+        for process in waiting:
+            tell(process, None)
+            process.wait()
     return 0
 
 
-def schedule(results: pathlib.Path, stored: Starts, first: int = 0) -> Iterator[dict[str, object]]:
-    """What the rounds shall do, as a retest would: all cases until the first look, then those that are undecided, until
-    the last look; then the same with other slowdowns. What is ``stored`` of other starts serves as calibration."""
-    for turn in itertools.count(first):
+def drawn(names: Iterable[str]) -> list[str]:
+    """The order in which cases are taken: random, the same at every start."""
+    ordered = sorted(names)
+    random.Random(6).shuffle(ordered)
+    return ordered
+
+
+def affordable(seconds: float) -> int:
+    """How many cases can be carried to the end in a time."""
+    return max(0, int((seconds - ROUNDS) / CASE))
+
+
+def schedule(
+    results: pathlib.Path, stored: Starts, names: Sequence[str], left: Callable[[], float], turn: int = 0
+) -> Iterator[dict[str, object]]:
+    """What the rounds shall do, as a retest would: some cases until the first look, then those that are undecided,
+    until the last look; then the next cases, and after all of them the next slowdowns. ``left`` are the seconds that
+    remain, ``stored`` rounds of other starts serve as calibration."""
+    place = 0
+    while True:
+        count = affordable(left())
+        if count < FEWEST:
+            return
+        cases = list(names[place : place + count])
         for _ in range(LOOKS[0]):
-            yield {"turn": turn, "only": None}
-        left: list[str] = []
+            yield {"turn": turn, "only": cases, "partial": False}
+        rest: list[str] = []
         for process in range(LOOKS[0], LOOKS[-1]):
             if process in LOOKS:
-                left = undecided(load_rounds(results), turn, stored)
-                print(f"{len(left)} cases undecided after {process} rounds", flush=True)
-            if left:
-                yield {"turn": turn, "only": left}
+                open_ = set(undecided(load_rounds(results), turn, stored))
+                rest = [case for case in cases if case in open_]
+                print(
+                    f"{len(rest)} of {len(cases)} cases undecided after {process} rounds, {left():.0f} s left",
+                    flush=True,
+                )
+            if rest:
+                yield {"turn": turn, "only": rest, "partial": True}
+        place += count
+        if place >= len(names):
+            place, turn = 0, turn + 1
 
 
 def start(command: Sequence[str]) -> subprocess.Popen[str]:
@@ -115,14 +151,21 @@ def tell(process: subprocess.Popen[str], message: dict[str, object] | None) -> N
         process.stdin.close()
 
 
-def compile_all(pattern: str, processes: int, claims: pathlib.Path) -> list[subprocess.Popen[bytes]]:
-    """Compile every kernel into the caches on disk, in several processes: a round shall measure, not compile."""
+def compile_all(
+    pattern: str, processes: int, claims: pathlib.Path, names: Sequence[str]
+) -> list[subprocess.Popen[str]]:
+    """Compile kernels into the caches on disk, in several processes: a round shall measure, not compile."""
     claims.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, __file__, "-", "--pattern", pattern, "--claims", str(claims), "--share"]
-    return [subprocess.Popen(command) for _ in range(processes)]
+    found = [start(command) for _ in range(processes)]
+    for process in found:
+        assert process.stdin is not None
+        json.dump(names, process.stdin)
+        process.stdin.close()
+    return found
 
 
-def compile_share(pattern: str, claims: pathlib.Path) -> int:
+def compile_share(pattern: str, claims: pathlib.Path, names: Container[str]) -> int:
     """Launch the cases of every kernel that no other process has claimed, once each."""
     import torch
 
@@ -130,7 +173,8 @@ def compile_share(pattern: str, claims: pathlib.Path) -> int:
 
     groups: dict[str, list[Case]] = {}
     for case in wanted(discover(ROOT, ["suite/operations"]), pattern):
-        groups.setdefault("/".join(str(case).split("/")[:4]), []).append(case)
+        if str(case) in names:
+            groups.setdefault("/".join(str(case).split("/")[:4]), []).append(case)
     for name in sorted(groups, key=lambda name: ("matmul" not in name, name)):  # those take longest
         begun = time.monotonic()
         try:
@@ -165,11 +209,11 @@ def one_round(copy: pathlib.Path, results: pathlib.Path, pattern: str) -> int:
     path = results / f"{here.machine[:8]}.{here.gpu[:8]}.jsonl.gz"
     estimates = known_estimates(path)
     head = {"round": round_id, "environment": to_plain(here), "floor": session.launch_floor}
-    head |= {"delay": dataclasses.asdict(session.delay), "turn": message["turn"], "partial": bool(message["only"])}
+    head |= {"delay": dataclasses.asdict(session.delay), "turn": message["turn"], "partial": message["partial"]}
     append(path, head)
     started = time.monotonic() - begun
     done, stages = 0, dict.fromkeys(("prepare", "warm", "blocks", "record"), 0.0)
-    names = [name for name in message["only"] or loaded if name in loaded]
+    names = [name for name in message["only"] if name in loaded]
     # Products last: the clock that they lower stays low for some hundred milliseconds, in kernels that came next.
     for name in sorted(random.sample(names, len(names)), key=lambda name: name.startswith("matmul")):
         if time.monotonic() > end - 1:

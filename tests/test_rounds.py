@@ -9,7 +9,7 @@ pytest.importorskip("numpy")
 from benchmarks.retests import calibration, retest, undecided
 from benchmarks.rounds_data import NEW, OLD, SLOWED, Round, load, main, packed
 from benchmarks.shares import Share, count_limit, interval
-from benchmarks.verdict_rounds import append
+from benchmarks.verdict_rounds import CASE, ROUNDS, affordable, append, drawn, schedule
 from pytest_roofline.statistics.paired import Outcome
 
 LONG = 100e-6
@@ -135,3 +135,43 @@ def test_the_clock_tells_who_is_power_limited(clock, highest, reasons, limited):
     one = Round("a.b", "1", {"max_sm_clock_mhz": highest}, 5e-7, cases={line["case"]: line})
     assert one.limited(line["case"]) == limited
     assert (OLD, NEW, SLOWED) == (0, 1, 2)
+
+
+def test_a_noisy_process_of_few_blocks_calibrates_nothing(tmp_path):
+    """A retest would have gone on: what it differs by is no measure of a retest."""
+    write(tmp_path, [1e-4, -1e-4, 2e-4, -2e-4])
+    (rounds,) = load(tmp_path).values()
+    case = "copy/cuda/scalar/f32/1"
+    assert all(one.precise(case) for one in rounds)
+    assert len(calibration([rounds]).pairs[case]) == 4
+    samples = rounds[0].cases[case]["samples"]
+    samples[NEW] = samples[NEW] * ([1.005, 1.005, 0.995, 0.995] * 5)
+    assert not rounds[0].precise(case)
+    assert len(calibration([rounds]).pairs[case]) == 3
+
+
+def test_cases_are_drawn_in_the_same_order_at_every_start():
+    """Whatever order they are found in."""
+    names = [f"copy/cuda/scalar/f32/{k}" for k in range(50)]
+    assert drawn(names) == drawn(reversed(names)) != names
+    assert sorted(drawn(names)) == sorted(names)
+
+
+def test_no_more_cases_are_begun_with_than_can_be_carried_to_the_end():
+    """The rounds after the first look are paid for beforehand."""
+    assert affordable(ROUNDS) == affordable(0.0) == 0
+    assert affordable(ROUNDS + 100 * CASE + 0.01) == 100
+
+
+def test_a_recording_goes_on_with_the_undecided_alone(tmp_path):
+    """Four rounds over all cases; then those whose retest is open, up to sixteen; then the time is over."""
+    seconds = iter([ROUNDS + 25 * CASE, 50.0, 30.0, ROUNDS])
+    names = ["copy/cuda/scalar/f32/1", *(f"copy/cuda/scalar/f32/{k}" for k in range(2, 40))]
+    plan = schedule(tmp_path, {}, names, lambda: next(seconds))
+    told = [next(plan) for _ in range(4)]
+    assert all(message == {"turn": 0, "only": names[: len(message["only"])], "partial": False} for message in told)
+    write(tmp_path, [0.004, -0.004, 0.004, -0.004])  # nothing can be said of that
+    told = list(plan)
+    assert {message["only"][0] for message in told} == {names[0]}
+    assert all(message["partial"] and len(message["only"]) == 1 for message in told)
+    assert len(told) == 12

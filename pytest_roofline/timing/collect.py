@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pytest_roofline.timing.errors import Throttled
@@ -28,9 +28,12 @@ def collect(
     wanted: int,
     disqualifying: Callable[[], tuple[str, ...]],
     *,
+    most: int = 0,
+    enough: Callable[[Sequence[float]], bool] = lambda samples: True,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Collected:
-    """``wanted`` samples from ``take``. ``disqualifying`` says why samples taken now say nothing (empty: they do).
+    """``wanted`` samples from ``take``, and up to ``most`` as long as they are not ``enough``. ``disqualifying`` says
+    why samples taken now say nothing (empty: they do).
 
     A chunk after which it gives reasons is discarded; after a pause it is taken again. Raises :class:`Throttled` with
     everything measured when that has not helped ``RETRIES`` times in a row.
@@ -39,8 +42,9 @@ def collect(
     bad: list[float] = []
     seen: dict[str, None] = {}
     retries = 0
-    while len(good) < wanted:
-        chunk = [take() for _ in range(min(CHUNK, wanted - len(good)))]
+    while len(good) < wanted or (len(good) < most and not enough(good)):
+        left = (wanted if len(good) < wanted else most) - len(good)
+        chunk = [take() for _ in range(min(CHUNK, left))]
         reasons = disqualifying()
         if not reasons:
             good += chunk

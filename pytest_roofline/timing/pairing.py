@@ -14,11 +14,12 @@ from math import log
 
 from pytest_roofline.contract import Protocol
 from pytest_roofline.evidence import Pair
+from pytest_roofline.statistics.paired import precise
 from pytest_roofline.timing import code
 from pytest_roofline.timing.capture import capture
 from pytest_roofline.timing.collect import collect
 from pytest_roofline.timing.environment import environment
-from pytest_roofline.timing.plan import Plan, blocks, plan
+from pytest_roofline.timing.plan import MORE_BLOCKS, Plan, blocks, plan
 from pytest_roofline.timing.session import Job, Session, graphed
 from pytest_roofline.timing.telemetry import watching, with_clock
 
@@ -67,7 +68,13 @@ def measure(
     warm = Plan(todo.launches, todo.brackets, max(1, todo.warm_ups // 2))
     turns = Blocks([session.taker(one, warm, protocol) for one in (old, new)], random.Random())
     with watching(session.monitor) as state:
-        found = collect(lambda: turns.block()[0], wanted, session.spoilt)
+        found = collect(
+            lambda: turns.block()[0],
+            wanted,
+            session.spoilt,
+            most=MORE_BLOCKS * wanted,
+            enough=lambda differences: precise(differences, estimate),
+        )
     clock = session.clock_mhz() if graphed(protocol) else None
     return Pair(
         differences=found.samples,

@@ -17,6 +17,7 @@ FEWEST_BRACKETS = {"quick": 3, "default": 5, "full": 30}
 PAIR_SECONDS = {"quick": 0.05, "default": 0.15, "full": 0.6}  # the same of all blocks of one pair in one process
 MOST_BLOCKS = {"quick": 10, "default": 25, "full": 100}
 FEWEST_BLOCKS = 4
+MORE_BLOCKS = 4  # times as many where those scatter too much
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 import math
 import random
+import statistics
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_roofline.statistics.noise import Prior
-from pytest_roofline.statistics.paired import LOOKS, Outcome, decide, of_process, prior_of, target
+from pytest_roofline.statistics.paired import LOOKS, Outcome, decide, of_process, precise, prior_of, target
 
 QUIET = Prior(1.0, 20.0, 100)  # 0.1 % between processes for kernels from 20 us on
 LONG = 1e-4
@@ -65,6 +66,38 @@ def test_no_number_of_a_process_from_nonsense(blocks):
 def test_outlying_blocks_do_not_move_a_process():
     """A fifth at each end is left out."""
     assert of_process([0.001] * 8 + [5.0, -5.0]) == pytest.approx(0.001)
+
+
+def test_blocks_that_scatter_are_not_precise():
+    """Ten blocks of 0.2 % show 1 % well enough, of 0.5 % it takes eighty. Outliers count as others do."""
+    assert precise(around(0.0, 10, 0.002), LONG)
+    assert not precise(around(0.0, 10, 0.005), LONG)
+    assert precise(around(0.0, 80, 0.005), LONG)
+    assert precise([*around(0.0, 10, 0.001), 0.5, -0.5], LONG)
+    assert precise(around(0.0, 10, 0.004), 10e-6), "2 % are to be found there"
+
+
+def test_a_single_block_is_not_precise():
+    """Nor is none."""
+    assert not precise([0.0], LONG)
+    assert not precise([], LONG)
+
+
+@given(noises, st.floats(-0.1, 0.1))
+def test_whether_blocks_are_precise_does_not_depend_on_what_they_say(noise, by):
+    """Mirrored and moved they scatter alike, so that going on favours neither verdict; less noise is never worse."""
+    assume(abs(_error(noise) - 0.01 / 8) > 1e-6)
+    said = precise(noise, LONG)
+    assert precise([-d for d in noise], LONG) is said
+    assert precise([d + by for d in noise], LONG) is said
+    assert not said or precise([d / 2 for d in noise], LONG)
+
+
+def _error(noise):
+    """The standard error of the trimmed mean, from its definition."""
+    ordered, cut = sorted(noise), len(noise) // 5
+    pulled = [min(max(d, ordered[cut]), ordered[-1 - cut]) for d in noise]
+    return statistics.stdev(pulled) / ((1 - 2 * cut / len(noise)) * math.sqrt(len(noise)))
 
 
 @given(noises, st.floats(1e-7, 1e-2))

@@ -37,3 +37,17 @@ def test_a_gpu_that_goes_on_throttling_gives_no_timing():
         collect(sampler(), 50, lambda: ("HwThermalSlowdown",), sleep=lambda s: None)
     assert len(caught.value.samples) == (RETRIES + 1) * CHUNK
     assert caught.value.telemetry.throttle_reasons == ("HwThermalSlowdown",)
+
+
+def test_samples_that_are_not_enough_are_followed_by_more():
+    """In chunks, up to as many as are allowed; none where they are enough at once."""
+    asked = []
+
+    def enough(samples):
+        asked.append(len(samples))
+        return len(samples) >= 17
+
+    assert len(collect(sampler(), 5, lambda: (), most=100, enough=enough).samples) == 5 + 2 * CHUNK
+    assert asked == [5, 5 + CHUNK, 5 + 2 * CHUNK]
+    assert len(collect(sampler(), 5, lambda: (), most=12, enough=lambda samples: False).samples) == 12
+    assert len(collect(sampler(), 5, lambda: (), most=12, enough=lambda samples: True).samples) == 5
