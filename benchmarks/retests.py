@@ -78,14 +78,19 @@ def retest(
     return last
 
 
+def planted_in(rounds: Sequence[Round]) -> dict[str, float]:
+    """Every case of some rounds of one turn, and the slowdown that they have planted into it."""
+    return {case: found["planted"] for one in rounds for case, found in one.cases.items()}
+
+
 def undecided(starts: Starts, turn: int, stored: Starts) -> list[str]:
     """Cases of the only start whose retest, unchanged or slowed, in the rounds of a turn must go on."""
     ((_, rounds),) = starts.items()
     chain = [one for one in rounds if one.turn == turn]
     known = calibration(list(stored.values()) or [chain])
     open_ = []
-    for case in chain[0].cases:
-        found = (retest(chain, case, planted, known) for planted in (0.0, chain[0].planted(case) or 0.0))
+    for case, slowdown in planted_in(chain).items():
+        found = (retest(chain, case, planted, known) for planted in (0.0, slowdown))
         if any(one is not None and one.outcome is Outcome.UNDECIDED for one in found):
             open_.append(case)
     return open_

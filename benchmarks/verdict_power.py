@@ -24,7 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.peer_rules import bootstrap_rule, mean_rule, u_rule  # noqa: E402
-from benchmarks.retests import Calibration, Starts, calibration, complete, retest  # noqa: E402
+from benchmarks.retests import Calibration, Starts, calibration, complete, planted_in, retest  # noqa: E402
 from benchmarks.rounds_data import Round, kind, load  # noqa: E402
 from benchmarks.screens import Campaigns, campaigns, slowed  # noqa: E402
 from benchmarks.shares import Share, count_limit  # noqa: E402
@@ -85,7 +85,7 @@ def paired(starts: Starts) -> None:
         known = calibrated(starts, name)
         for chain in chains(rounds):
             runs += 1
-            for case, planted in variants(chain[0]):
+            for case, planted in variants(chain):
                 decision = retest(chain, case, planted, known)
                 if decision is not None:
                     found[class_of(rounds, case), planted].append(None if cut_off(decision) else decision.outcome)
@@ -118,10 +118,10 @@ def rows(
         print(f"  false alarms: {alarms} of {cases}, so at most {limit:.2f} in 400 cases (95 % limit)")
 
 
-def variants(one: Round) -> Iterator[tuple[str, float]]:
-    """Every case of a round, unchanged and slowed."""
-    for case, found in one.cases.items():
-        yield from ((case, 0.0), (case, found["planted"]))
+def variants(rounds: Sequence[Round]) -> Iterator[tuple[str, float]]:
+    """Every case of the rounds of a turn, unchanged and slowed."""
+    for case, planted in planted_in(rounds).items():
+        yield from ((case, 0.0), (case, planted))
 
 
 def alone(starts: Starts) -> None:
@@ -185,7 +185,7 @@ def nights(starts: Starts) -> None:
         stored, known = campaigns(starts, name), calibrated(starts, name)
         for one in complete(rounds):
             runs, moved = runs + 1, stored.moved(one)
-            for case, planted in variants(one):
+            for case, planted in variants([one]):
                 if case not in stored.runs or case in one.disturbed:
                     continue
                 verdict = stored.verdict(one, case, one.summary(case, planted), moved, clock=one.clock(case, planted))
