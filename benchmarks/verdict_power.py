@@ -225,7 +225,7 @@ def peers(starts: Starts) -> None:
         for name, rule in rules.items():
             shares: Shares = defaultdict(Share)
             for old, new in pairs:
-                for case, planted in variants(new):
+                for case, planted in variants([new]):
                     before, after = old.samples(case, 0.0), new.samples(case, planted)
                     disturbed = case in old.disturbed or case in new.disturbed
                     if before is not None and not disturbed and old.cases[case]["code"] == new.cases[case]["code"]:
