@@ -135,7 +135,7 @@ class Function:
         index, values = self._checked(args)
         if 0 in grid3:
             return
-        if index is None:
+        if index is None or _recorder.get() is not None:
             self._launch_on_cpu(grid3, block3, values, shared_bytes)
         elif index == torch.cuda.current_device():
             self._launch_on_gpu(index, grid3, block3, values, shared_bytes)
@@ -194,7 +194,7 @@ _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 @contextlib.contextmanager
 def recording(recorder: Recorder) -> Iterator[None]:
-    """Tell ``recorder`` of every launch on the CPU (function, grid, block, dynamic shared memory), executing none."""
+    """Tell ``recorder`` of every launch (function, grid, block, dynamic shared memory), executing none."""
     token = _recorder.set(recorder)
     try:
         yield
