@@ -2,83 +2,45 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import queue
 import signal
-import subprocess
-import sys
-import tempfile
-import threading
 from collections.abc import Mapping, Sequence
 
+from pytest_roofline.child import Child
 from pytest_roofline.evidence import CaseSpec, Evidence, Outcome, from_plain, to_plain
 
 MARK = "pytest-roofline evidence: "
 """What a line of evidence on a worker's standard output begins with."""
 
+_PATIENCE = 10.0  # seconds that a worker has to give back what it took after its last case
+
 
 class Batch:
-    """A process that works through several orders."""
+    """A process that works through one or several orders. Left with an exception, Ctrl-C among them, it is killed."""
 
-    def __init__(self, specs: Sequence[CaseSpec], environment: Mapping[str, str]) -> None:
-        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  (closed by __exit__)
-        path = os.pathsep.join([*specs[0].roots, *filter(None, sys.path)])
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "pytest_roofline.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env=dict(os.environ, PYTHONPATH=path, **environment),
-            text=True,
-            start_new_session=True,
-        )
-        self._lines: queue.Queue[str | None] = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
-        assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it died at once; next() says so
-            self._process.stdin.write(json.dumps([to_plain(spec) for spec in specs]))
-            self._process.stdin.close()
+    def __init__(self, specs: Sequence[CaseSpec], environment: Mapping[str, str] | None = None) -> None:
+        self._child = Child("pytest_roofline.worker", mark=MARK, roots=specs[0].roots, environment=environment)
+        self._child.order(json.dumps([to_plain(spec) for spec in specs]))
+        self._child.no_more()
 
     def __enter__(self) -> Batch:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        try:
-            self._process.wait(timeout=0 if sys.exc_info()[0] else 10)
-        except subprocess.TimeoutExpired:
-            self._kill()
-        self._errors.close()
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            if line.startswith(MARK):
-                self._lines.put(line[len(MARK) :])
-        self._lines.put(None)
-
-    def _kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._child.close(_PATIENCE if kind is None else 0.0)
 
     def next(self, spec: CaseSpec, timeout: float) -> Evidence:
-        """The evidence of the next case, which is that of ``spec``."""
+        """The evidence of the next case, which is that of ``spec``; after ``timeout`` seconds the process is killed."""
         try:
-            line = self._lines.get(timeout=timeout)
+            line = self._child.answer(timeout)
         except queue.Empty:
-            self._kill()
+            self._child.kill()
             return Evidence(spec.case, Outcome.HUNG, f"the case did not end within {timeout:g} s and was killed")
-        if line is not None:
-            return from_plain(Evidence, json.loads(line))
-        self._process.wait()
-        self._errors.seek(0)
-        return died(spec, self._process.returncode, self._errors.read())
+        return _died(spec, *self._child.ended()) if line is None else from_plain(Evidence, json.loads(line))
 
 
-def died(spec: CaseSpec, code: int, errors: str) -> Evidence:
+def _died(spec: CaseSpec, code: int, said: str) -> Evidence:
     """Evidence of a case whose process ended with that code, and the end of what it said."""
     how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-    detail = f"the process that ran the case died ({how}):\n{errors[-2000:].strip()}"
-    return Evidence(spec.case, Outcome.CRASHED, detail)
+    return Evidence(spec.case, Outcome.CRASHED, f"the process that ran the case died ({how}):\n{said}")

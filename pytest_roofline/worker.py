@@ -1,7 +1,7 @@
 """The one door through which cases run: ``run(CaseSpec) -> Evidence``, in this process or in one of its own.
 
 Nothing else checks, times or counts. Both sides are plain data, so a spawned worker is ``python -m
-pytest_roofline.worker`` with a spec on standard input and evidence on standard output. A kernel that crashes or hangs
+pytest_roofline.worker`` with specs on standard input and evidence on standard output. A kernel that crashes or hangs
 takes a spawned worker down, never pytest; a GPU context lost in this process sends every later case to a fresh one.
 """
 
@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import signal
-import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +19,7 @@ from pytest_roofline.contract import Case
 from pytest_roofline.discovery import load_operation
 from pytest_roofline.evidence import CaseSpec, Evidence, Outcome, from_plain, to_plain
 from pytest_roofline.ids import CaseId
-from pytest_roofline.processes import MARK, Batch, died
+from pytest_roofline.processes import MARK, Batch
 
 _GPU_PACKAGES = ("torch", "triton", "cupy")  # a kernel may need them; where one is missing, that is a reason to skip
 _state = {"context_lost": False}
@@ -54,30 +51,8 @@ def run(spec: CaseSpec) -> Evidence:
 
 def run_spawned(spec: CaseSpec, timeout: float = 300.0) -> Evidence:
     """Run one case in a fresh process, killed with its children after ``timeout`` seconds."""
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([*spec.roots, *filter(None, sys.path)]))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pytest_roofline.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        out, err = process.communicate(json.dumps(to_plain(spec)), timeout=timeout)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return Evidence(spec.case, Outcome.HUNG, f"the case did not end within {timeout:g} s and was killed")
-    except BaseException:  # Ctrl-C does not reach a process of another session
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        raise
-    for line in reversed(out.splitlines()):
-        if line.startswith(MARK):
-            return from_plain(Evidence, json.loads(line[len(MARK) :]))
-    return died(spec, process.returncode, err)
+    with Batch([spec]) as batch:
+        return batch.next(spec, timeout)
 
 
 def run_together(
@@ -90,7 +65,7 @@ def run_together(
     """
     left = list(specs)
     while left:
-        with Batch(left, environment or {}) as batch:
+        with Batch(left, environment) as batch:
             for spec in list(left):
                 evidence = batch.next(spec, timeout)
                 left.remove(spec)
@@ -238,9 +213,8 @@ def _context_is_lost() -> bool:
 
 
 def main() -> int:
-    """Entry of a spawned worker: one order, or a list of them."""
-    orders = json.loads(sys.stdin.read())
-    for order in orders if isinstance(orders, list) else [orders]:
+    """Entry of a spawned worker: a list of orders."""
+    for order in json.loads(sys.stdin.read()):
         print(MARK + json.dumps(to_plain(run(from_plain(CaseSpec, order)))), flush=True)
     close()
     return 0

@@ -1,11 +1,11 @@
 """Whatever a kernel does, the worker comes back with evidence."""
 
 import signal
-import subprocess
 
 import pytest
 
 from pytest_roofline import worker
+from pytest_roofline.child import Child
 from pytest_roofline.evidence import CaseSpec, Outcome
 
 KERNELS = """
@@ -144,20 +144,17 @@ def test_an_unknown_case_is_an_error_that_lists_kernels(spec):
 
 def test_ctrl_c_takes_the_spawned_worker_along(spec, monkeypatch):
     """The worker has a session of its own, so that the terminal's signal does not reach it."""
-    killed = []
-    communicate = subprocess.Popen.communicate
+    waited_for = []
 
-    def interrupted(process, *arguments, **options):
-        if arguments:
-            raise KeyboardInterrupt
-        killed.append(process)
-        return communicate(process)
+    def interrupted(child, timeout):
+        waited_for.append(child)
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
+    monkeypatch.setattr(Child, "answer", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        worker.run_spawned(spec("negate"))
-    (process,) = killed
-    assert process.returncode == -signal.SIGKILL
+        worker.run_spawned(spec("hangs"))
+    (child,) = waited_for
+    assert child._process.returncode == -signal.SIGKILL
 
 
 def test_a_launcher_that_is_not_there_is_named(spec):

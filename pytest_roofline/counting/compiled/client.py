@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import queue
-import subprocess
-import sys
-import tempfile
-import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_roofline.child import Child
 from pytest_roofline.counting.compiled.process import MARK
 
 
@@ -53,41 +48,24 @@ class _Process:
     def __init__(self, arch: str, roots: Sequence[str]) -> None:
         self.arch = arch
         self._roots = list(roots)
-        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115  (lives as long as the process)
-        path = os.pathsep.join([*roots, *filter(None, sys.path)])
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "pytest_roofline.counting.compiled.process", arch],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env={**os.environ, "PYTHONPATH": path},
-            text=True,
-        )
-        self._orders: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._child = Child("pytest_roofline.counting.compiled.process", arch, mark=MARK, roots=roots)
         self._found: dict[str, Mapping[str, Any]] = {}
         self._asked: set[str] = set()
-        for work in (self._write, self._read):
-            threading.Thread(target=work, daemon=True).start()
 
     def ask(self, case: str, module: str, against: str) -> None:
         """Order one case, once."""
         if case not in self._asked:
             self._asked.add(case)
-            self._orders.put(json.dumps({"case": case, "module": module, "roots": self._roots, "against": against}))
+            self._child.order(json.dumps({"case": case, "module": module, "roots": self._roots, "against": against}))
 
     def answer(self, case: str) -> Mapping[str, Any]:
         """Wait for the answer about a case. Raises :class:`CompilingError`, ``KeyError``."""
         if case not in self._asked:
             raise KeyError(case)
         while case not in self._found:
-            line = self._answers.get()
+            line = self._child.answer()
             if line is None:
-                self._answers.put(None)
-                self._log.seek(0)
-                raise CompilingError(
-                    f"the process that compiles for {self.arch} died:\n{self._log.read()[-2000:].strip()}"
-                )
+                raise CompilingError(f"the process that compiles for {self.arch} died:\n{self._child.ended()[1]}")
             answer = json.loads(line)
             self._found[answer["case"]] = answer
         return self._found[case]
@@ -95,26 +73,8 @@ class _Process:
     @property
     def pid(self) -> int:
         """Its number in the system."""
-        return self._process.pid
+        return self._child.pid
 
     def close(self) -> None:
         """End the process."""
-        self._orders.put(None)
-        self._process.kill()
-        self._process.wait()
-
-    def _write(self) -> None:
-        assert self._process.stdin is not None
-        while (order := self._orders.get()) is not None:
-            try:
-                self._process.stdin.write(order + "\n")
-                self._process.stdin.flush()
-            except OSError:
-                return  # it died, which the reader finds out
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            if line.startswith(MARK):
-                self._answers.put(line[len(MARK) :])
-        self._answers.put(None)
+        self._child.close()
