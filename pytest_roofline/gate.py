@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from pytest_roofline.baselines import Baseline, Counted, CountedCase, Store, counted_for
-from pytest_roofline.baselines.counted import ARCHITECTURES, DEVICE
+from pytest_roofline.baselines.counted import DEVICE
 from pytest_roofline.contract import Case
 from pytest_roofline.counting import counts
 from pytest_roofline.counting.comparing import Difference, Place, compare_code, compare_counts, limits, worse
@@ -78,7 +78,7 @@ class Gate:
         self.rows.append(row)
         return row
 
-    def stored(self, operation: str, device: str = DEVICE, arch: str = ARCHITECTURES[DEVICE]) -> Counted:
+    def stored(self, operation: str, device: str, arch: str) -> Counted:
         """What was accepted for an operation on a device of that architecture; empty if nothing was."""
         if (device, operation) not in self._stored:
             self._stored[device, operation] = self.store.load(device, operation).counted or Counted(arch)

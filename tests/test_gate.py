@@ -110,7 +110,7 @@ def test_an_update_stores_what_was_found_and_keeps_the_rest(case, tmp_path):
     old = Counted("sm_80", {str(case): CountedCase(COUNTS, (KEY,))}, {"nvrtc 12.0": {KEY: code(), "gone": code()}})
     store.save(Baseline("a100", "vector_add", counted=old))
     gate = Gate(store, None)
-    gate.rows.append(compare(case, WORSE, compiled(), gate.stored("vector_add")))
+    gate.rows.append(compare(case, WORSE, compiled(), gate.stored("vector_add", "a100", "sm_80")))
     [line] = gate.update()
     assert "1 cases and 1 kernels" in line
     block = store.load("a100", "vector_add").counted
@@ -126,7 +126,7 @@ def test_an_update_without_a_compiler_keeps_the_code(case, tmp_path):
     store = Store(tmp_path)
     store.save(Baseline("a100", "vector_add", counted=stored(case)))
     gate = Gate(store, None)
-    gate.rows.append(compare(case, WORSE, Code(missing="no compiler"), gate.stored("vector_add")))
+    gate.rows.append(compare(case, WORSE, Code(missing="no compiler"), gate.stored("vector_add", "a100", "sm_80")))
     gate.update()
     block = store.load("a100", "vector_add").counted
     assert block.cases[str(case)].counts == WORSE
