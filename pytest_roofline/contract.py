@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pytest_roofline.capability import CAPABILITY
 from pytest_roofline.dtypes import DType, Element
 from pytest_roofline.ids import NAME, CaseId, Shape
+from pytest_roofline.tolerance import Bound as Bound
+from pytest_roofline.tolerance import Computed as Computed
+from pytest_roofline.tolerance import Tolerance as Tolerance
 from pytest_roofline.work import Memory as Memory
 from pytest_roofline.work import Pipeline as Pipeline
 from pytest_roofline.work import Traffic as Traffic
@@ -74,42 +77,6 @@ class Argument:
         """The number format this argument has in a case of ``dtype``."""
         accumulates = self.accumulator(dtype) if callable(self.accumulator) else self.accumulator
         return dtype.accumulator if accumulates else dtype.operand
-
-
-@dataclass(frozen=True)
-class Bound:
-    """Largest admissible absolute error of one output, elementwise in float64 (scalar tensors broadcast).
-
-    Where ``may_overflow`` holds, some order of evaluation leaves the finite range although the exact result does not:
-    there an infinity or NaN is admitted as well. ``signed_zero`` also compares the sign of zeros.
-    """
-
-    absolute: torch.Tensor
-    may_overflow: torch.Tensor | None = None
-    signed_zero: bool = False
-
-
-@dataclass(frozen=True)
-class Computed:
-    """What a tolerance rule may look at: the float64 (integers: int64) inputs and exact outputs of one check.
-
-    ``depth`` is the longest chain of rounded additions from any input to the output in the kernel at hand, ``dtype``
-    the case's formats, ``dims`` its extents.
-    """
-
-    inputs: Tensors
-    outputs: Tensors
-    dtype: DType
-    dims: tuple[int, ...]
-    depth: int
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """The one error rule of an operation: a forward error bound from dtype, depth and data, and where it comes from."""
-
-    bound: Callable[[Computed], Mapping[str, Bound]]
-    source: str
 
 
 @dataclass(frozen=True)

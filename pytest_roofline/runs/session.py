@@ -13,6 +13,7 @@ from pytest_roofline.baselines import ARCHITECTURES, device_key
 from pytest_roofline.devices.record import load
 from pytest_roofline.evidence import Environment, to_plain
 from pytest_roofline.runs import building, files, provenance
+from pytest_roofline.runs.beside import Beside
 from pytest_roofline.runs.record import COUNTED, TIMED, CaseRecord, RunRecord
 
 if TYPE_CHECKING:
@@ -90,8 +91,8 @@ class RunKeeper:
         return path
 
     @functools.cached_property
-    def _beside(self) -> building.Beside:
-        return building.Beside(self.state.store)
+    def _beside(self) -> Beside:
+        return Beside(self.state.store)
 
     def _timed(self, row: Row, evidence: Evidence) -> CaseRecord:
         return building.timed(row, evidence, self._beside, self.state.judge.record)

@@ -5,7 +5,8 @@ What a time means here is said in ``docs/timing.md``. Importing this package loa
 
 from pytest_roofline.timing.environment import environment
 from pytest_roofline.timing.errors import AllocatedWhileTimed, HoldExpired, NotCapturable, Throttled, TimingUnavailable
-from pytest_roofline.timing.session import Session, close_sessions, open_session
+from pytest_roofline.timing.opening import close_sessions, open_session
+from pytest_roofline.timing.session import Session
 
 __all__ = [
     "AllocatedWhileTimed",

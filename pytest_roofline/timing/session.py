@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gc
 import itertools
 import statistics
 from collections.abc import Callable, Sequence
@@ -17,11 +16,11 @@ from pytest_roofline.timing.calibration_kernels import kernels
 from pytest_roofline.timing.capture import capture
 from pytest_roofline.timing.code import code_of
 from pytest_roofline.timing.collect import CHUNK, collect
-from pytest_roofline.timing.cupti import BURST, Execution, detach, typical_execution
+from pytest_roofline.timing.cupti import BURST, Execution, typical_execution
 from pytest_roofline.timing.delay import Delay, calibrate
 from pytest_roofline.timing.delay import head as delaying
 from pytest_roofline.timing.environment import environment
-from pytest_roofline.timing.errors import HoldExpired, NotCapturable, TimingUnavailable
+from pytest_roofline.timing.errors import HoldExpired, NotCapturable
 from pytest_roofline.timing.hostcost import batches, completion_seconds, submission_seconds, submissions
 from pytest_roofline.timing.plan import LONG_SECONDS, Plan, copies, plan
 from pytest_roofline.timing.telemetry import Monitor, open_monitor, slow_clock, watching, with_clock
@@ -51,7 +50,7 @@ def graphed(protocol: Protocol) -> bool:
 
 
 class Session:
-    """Measures on the current GPU. Create it through :func:`open_session`."""
+    """Measures on the current GPU. Create it through :func:`opening.open_session`."""
 
     def __init__(self) -> None:
         import torch
@@ -267,39 +266,3 @@ class Session:
         """Seconds per launch with all launches in a bracket over that with half of them; 1 without overhead."""
         half = todo.launches // 2
         return self._typical(job, Plan(2 * half, 5, 1)) / self._typical(job, Plan(half, 5, 1))
-
-
-_HOW_TO_INSTALL = "pip install 'pytest-roofline[cuda13]' (cuda12 for older drivers)"
-_open: dict[int, Session] = {}
-
-
-def open_session() -> Session:
-    """The session of this process and current GPU. Raises :class:`TimingUnavailable` with the reason."""
-    try:
-        import torch
-    except ModuleNotFoundError as error:
-        raise TimingUnavailable(f"torch is not installed: {_HOW_TO_INSTALL}") from error
-    if not torch.cuda.is_available():
-        raise TimingUnavailable("torch finds no GPU here, so nothing can be timed")
-    try:
-        import cupy  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise TimingUnavailable(f"the timing kernels need CuPy: {_HOW_TO_INSTALL}") from error
-    device = torch.cuda.current_device()
-    if device not in _open:
-        _open[device] = Session()
-    return _open[device]
-
-
-def close_sessions() -> None:
-    """Give back everything on the GPU while the libraries that own it are still whole, and take CUPTI out of the
-    process (:func:`cupti.detach` says what happens otherwise)."""
-    if not _open:
-        return
-    import torch
-
-    torch.cuda.synchronize()
-    _open.clear()
-    gc.collect()
-    torch.cuda.empty_cache()
-    detach()
