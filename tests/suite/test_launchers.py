@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from kernels_cuda import sum, transpose, vector_add  # noqa: E402
 from pytest_roofline.counting.cuda_cpu import CompilerMissing  # noqa: E402
-from pytest_roofline.launch import Source  # noqa: E402
-
-
-@pytest.fixture
-def launches(monkeypatch):
-    """What the CUDA launchers launch, instead of launching it: (kernel, grid, block, arguments)."""
-    recorded = []
-
-    class Module:
-        def function(self, name):
-            return lambda grid, block, args, shared: recorded.append((name, grid, block, args))
-
-    monkeypatch.setattr(Source, "cpu_module", property(lambda self: Module()))
-    return recorded
-
-
-def shifted(n: int, offset: int, dtype=torch.float32):
-    """A vector that starts ``offset`` elements after a 16-byte boundary."""
-    whole = torch.zeros(n + offset + 16, dtype=dtype)
-    start = -whole.data_ptr() % 16 // whole.element_size() + offset
-    return whole[start : start + n]
+from tests.suite.vectors import shifted  # noqa: E402
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
@@ -40,7 +18,7 @@ def test_vector_loads_start_at_an_aligned_element(launches, n, offset, dtype):
     """The head ends at a 16-byte boundary, and every pack and every edge element has a thread."""
     x, y = shifted(n, offset, dtype), shifted(n, offset, dtype)
     vector_add.vectorised(x, y)
-    [(name, grid, block, (_, _, length, head, packs))] = launches
+    [(name, grid, block, (_, _, length, head, packs), _)] = launches
     width = 16 // y.element_size()
     threads = grid[0] * block[0]
     assert "vectorised" in name
@@ -53,7 +31,7 @@ def test_vector_loads_start_at_an_aligned_element(launches, n, offset, dtype):
 def test_vectors_that_no_shift_aligns_are_added_one_by_one(launches):
     """A 128-bit access needs both addresses aligned at once."""
     vector_add.vectorised(shifted(1000, 1), shifted(1000, 2))
-    [(name, grid, block, (_, _, n, head, packs))] = launches
+    [(name, grid, block, (_, _, n, head, packs), _)] = launches
     assert name == "vector_add_vectorised<float, unsigned int>"
     assert (head, packs) == (n, 0)  # everything is head
     assert grid[0] * block[0] >= n
@@ -83,10 +61,10 @@ def test_a_sum_in_one_block_needs_no_second_stage(launches):
     total, partials = torch.zeros(1), torch.zeros(9)
     sum.two_stage(torch.zeros(100), total, partials=partials)
     assert [name for name, *_ in launches] == ["sum_blocks<float, float, 256>"]
-    assert launches[0][3][3] is total
+    assert launches[0].arguments[3] is total
     sum.two_stage(torch.zeros(10_000), total, partials=partials)
     assert [name for name, *_ in launches[1:]] == ["sum_blocks<float, float, 256>", "sum_partials<float>"]
-    assert launches[1][3][3] is partials
+    assert launches[1].arguments[3] is partials
 
 
 def test_a_chain_of_additions_without_an_error_bound_is_refused(launches):
@@ -95,61 +73,6 @@ def test_a_chain_of_additions_without_an_error_bound_is_refused(launches):
     with pytest.raises(ValueError, match="one chain of more than 8388608"):
         sum.atomic(x, torch.zeros(1))
     assert launches == []
-
-
-STRIDED = torch.zeros(20)[::2]
-DENSE = torch.zeros(10)
-ONE = torch.zeros(1)
-MATRIX = torch.zeros(3, 4)
-
-TILED = {"block_m": 32, "block_n": 32, "block_k": 32, "group": 1, "num_warps": 4, "num_stages": 2}
-REFUSED = [
-    ("vector_add:scalar", (STRIDED, DENSE), {}),
-    ("vector_add:vectorised", (DENSE, STRIDED), {}),
-    ("vector_add:scalar", (DENSE, ONE), {}),
-    ("sum:atomic", (STRIDED, ONE), {}),
-    ("sum:shared_interleaved", (STRIDED, ONE), {}),
-    ("sum:shared_sequential", (STRIDED, ONE), {}),
-    ("sum:grid_stride", (STRIDED, ONE), {"max_blocks": 4}),
-    ("sum:warp_shuffle", (STRIDED, ONE), {"max_blocks": 4}),
-    ("sum:butterfly", (STRIDED, ONE), {"max_blocks": 4}),
-    ("sum:vectorised", (DENSE, DENSE), {"max_blocks": 4}),
-    ("sum:two_stage", (STRIDED, ONE), {"partials": DENSE}),
-    ("transpose:naive", (MATRIX, MATRIX), {}),
-    ("transpose:shared", (MATRIX, MATRIX), {}),
-    ("transpose:shared_padded", (MATRIX, MATRIX), {}),
-    ("transpose:shared_swizzled", (MATRIX, MATRIX), {}),
-    ("transpose:vectorised", (MATRIX, MATRIX), {}),
-    ("matmul:naive", (MATRIX, MATRIX, MATRIX), {}),
-    ("matmul:shared_32", (MATRIX, MATRIX.t(), MATRIX), {}),
-]
-REFUSED_TRITON = [
-    ("vector_add:vector_add", (STRIDED, DENSE), {"block": 512, "num_warps": 4}),
-    ("sum:atomic", (STRIDED, ONE), {"block": 512}),
-    ("sum:grid_stride", (STRIDED, ONE), {"block": 512, "num_warps": 4, "max_programs": 4}),
-    ("sum:two_stage", (STRIDED, ONE), {"num_warps": 4, "partials": DENSE}),
-    ("transpose:naive", (MATRIX, MATRIX), {"block": 64}),
-    ("transpose:tiled", (MATRIX, MATRIX), {}),
-    ("matmul:naive", (MATRIX, MATRIX, MATRIX), {"block": 16, "num_warps": 4}),
-    ("matmul:tiled", (MATRIX, MATRIX, MATRIX), TILED),
-]
-
-
-@pytest.mark.parametrize(("launcher", "arguments", "keywords"), REFUSED, ids=[r[0] for r in REFUSED])
-def test_cuda_launchers_refuse_what_does_not_fit(launches, launcher, arguments, keywords):
-    """Strided vectors and shapes that do not belong together are errors, never wrong answers."""
-    module, _, name = launcher.partition(":")
-    with pytest.raises(ValueError, match=r"takes a? ?(two )?dense|is not"):
-        getattr(importlib.import_module(f"kernels_cuda.{module}"), name)(*arguments, **keywords)
-    assert launches == []
-
-
-@pytest.mark.parametrize(("launcher", "arguments", "keywords"), REFUSED_TRITON, ids=[r[0] for r in REFUSED_TRITON])
-def test_triton_launchers_refuse_what_does_not_fit(device, launcher, arguments, keywords):
-    """The same, before anything is launched."""
-    module, _, name = launcher.partition(":")
-    with pytest.raises(ValueError, match=r"takes a? ?(two )?dense|is not"):
-        getattr(importlib.import_module(f"kernels_triton.{module}"), name)(*arguments, **keywords)
 
 
 def integers(n: int, dtype, device: str):

@@ -13,8 +13,7 @@ from kernels_cuda.matmul import tiles  # noqa: E402
 from kernels_cuda.matmul.tiles import LARGE, MEDIUM, SMALL, TINY, choose, layout, offset  # noqa: E402
 from pytest_roofline.baselines import Store  # noqa: E402
 from pytest_roofline.contract import Case, Memory  # noqa: E402
-from pytest_roofline.counting.cuda_cpu import CompilerMissing, LaunchRecord, checking  # noqa: E402
-from pytest_roofline.counting.cuda_cpu.compiler import find_compiler  # noqa: E402
+from pytest_roofline.counting.cuda_cpu import LaunchRecord, checking  # noqa: E402
 from pytest_roofline.dtypes import DType  # noqa: E402
 from pytest_roofline.ids import Shape  # noqa: E402
 from suite.operations.matmul import OPERATION  # noqa: E402
@@ -28,15 +27,6 @@ def matrix(rows: int, columns: int, transposed: bool = False, seed: int = 0) -> 
     shape = (columns, rows) if transposed else (rows, columns)
     stored = torch.rand(shape, generator=generator)
     return stored.t() if transposed else stored
-
-
-@pytest.fixture
-def compiler():
-    """A C++ compiler, or the test is skipped."""
-    try:
-        find_compiler()
-    except CompilerMissing as reason:
-        pytest.skip(str(reason))
 
 
 def counted(variant: str) -> LaunchRecord:

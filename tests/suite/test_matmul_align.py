@@ -7,20 +7,11 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kernels_cuda.matmul_tensor import align  # noqa: E402
-from pytest_roofline.counting.cuda_cpu import CompilerMissing, checking  # noqa: E402
-from pytest_roofline.counting.cuda_cpu.compiler import find_compiler  # noqa: E402
+from pytest_roofline.counting.cuda_cpu import checking  # noqa: E402
 from pytest_roofline.launch import recording  # noqa: E402
 
 DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.int8, torch.float8_e4m3fn)
 SHAPES = [(5, 7, 9), (3, 2, 3), (33, 65, 130), (16, 24, 40), (1, 70, 33), (67, 1, 5)]
-
-
-@pytest.fixture
-def _compiler():
-    try:
-        find_compiler()
-    except CompilerMissing as reason:
-        pytest.skip(str(reason))
 
 
 def bits(matrix):
@@ -33,7 +24,7 @@ def noise(rows, columns, dtype):
     return torch.randint(0, 256, (rows, columns * dtype.itemsize), dtype=torch.uint8).view(dtype)
 
 
-@pytest.mark.usefixtures("_compiler")
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("by_columns", [True, False])
 @pytest.mark.parametrize(("m", "n", "k"), SHAPES)
@@ -51,7 +42,7 @@ def test_operands_come_to_lie_as_the_copy_engine_takes_them(m, n, k, by_columns,
         assert (new.data_ptr() == old.data_ptr()) == stays or old.shape[1] == 1
 
 
-@pytest.mark.usefixtures("_compiler")
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("dtype", DTYPES[:3], ids=str)
 def test_any_view_is_copied(dtype):
     """Shifted, pitched, stepped over and turned."""
@@ -63,7 +54,7 @@ def test_any_view_is_copied(dtype):
         assert torch.equal(bits(to.matrix.contiguous()), bits(view.contiguous()))
 
 
-@pytest.mark.usefixtures("_compiler")
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("shift", [0, 1, 3])
 @pytest.mark.parametrize("columns", [1, 7, 64, 131])
 def test_results_are_copied_back_and_nothing_beside_them(columns, shift):

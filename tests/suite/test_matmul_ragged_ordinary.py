@@ -12,20 +12,15 @@ from kernels_cuda.matmul.tiles import LARGE, TINY  # noqa: E402
 from kernels_cuda.matmul_ragged import ordinary  # noqa: E402
 from kernels_cuda.matmul_ragged.ordinary import rule  # noqa: E402
 from kernels_cuda.matmul_ragged.ordinary.rule import Plan  # noqa: E402
-from pytest_roofline.counting.cuda_cpu import CompilerMissing  # noqa: E402
-from pytest_roofline.counting.cuda_cpu.compiler import find_compiler  # noqa: E402
 
 SMS, ROOM = 132, 1 << 23
 
 
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("tile", [LARGE, TINY], ids=lambda t: f"{t.rows}x{t.columns}")
 @pytest.mark.parametrize("how", ["split", "stream"])
 def test_parts_of_a_tile_add_up(tile, how):
     """Two tiles each way, the second one begun, in three parts, the last one shorter; or as pieces for two SMs."""
-    try:
-        find_compiler()
-    except CompilerMissing as reason:
-        pytest.skip(str(reason))
     m, n, k = tile.rows + 3, tile.columns + 1, 4 * tile.depth + 5
     generator = torch.Generator().manual_seed(0)
     a, b = torch.rand((m, k), generator=generator), torch.rand((k, n), generator=generator)
@@ -75,13 +70,10 @@ def test_a_plan_fits_its_workspace(m, n, k, room):
     assert parts <= max(1, k)
 
 
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("parts", [0, 1, 3])
 def test_a_turned_product_is_that_of_the_transposes(parts):
     """Sixteen columns as the rows of a narrow tile; c is written across."""
-    try:
-        find_compiler()
-    except CompilerMissing as reason:
-        pytest.skip(str(reason))
     m, n, k = 35, 16, 4 * TINY.depth + 5
     generator = torch.Generator().manual_seed(0)
     a, b = torch.rand((m, k), generator=generator), torch.rand((k, n), generator=generator)

@@ -12,20 +12,11 @@ from kernels_cuda import _mma, matmul_ragged, matmul_tensor  # noqa: E402
 from kernels_cuda.matmul_ragged import sharing  # noqa: E402
 from pytest_roofline.counting.compiled import cuda  # noqa: E402
 from pytest_roofline.counting.compiled.resources import resources  # noqa: E402
-from pytest_roofline.counting.cuda_cpu import CompilerMissing, checking  # noqa: E402
-from pytest_roofline.counting.cuda_cpu.compiler import find_compiler  # noqa: E402
+from pytest_roofline.counting.cuda_cpu import checking  # noqa: E402
 from pytest_roofline.launch import recording  # noqa: E402
 
 DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.int8)
 LADDER = ("tiled", "pipelined", "tuned")
-
-
-@pytest.fixture
-def _compiler():
-    try:
-        find_compiler()
-    except CompilerMissing as reason:
-        pytest.skip(str(reason))
 
 
 def operands(m, n, k, dtype=torch.bfloat16, *, by_columns=True, shift=0):
@@ -76,7 +67,7 @@ def test_operands_are_read_in_the_widest_way_that_their_layout_allows(dtype, by_
     assert _mma.access(a, b).replace("Access::", "") == wanted
 
 
-@pytest.mark.usefixtures("_compiler")
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize(("variant", "dtype"), [*((v, torch.bfloat16) for v in LADDER), ("tuned", torch.float32)])
 @pytest.mark.parametrize("shift", [0, 1])
 @pytest.mark.parametrize("by_columns", [True, False])
@@ -135,7 +126,7 @@ def whole_numbers(*shape):
     return torch.randint(-2, 3, shape, generator=torch.Generator().manual_seed(sum(shape))).half()
 
 
-@pytest.mark.usefixtures("_compiler")
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("tiling", matmul_ragged.TILINGS.values(), ids=lambda t: f"{t.rows}x{t.columns}")
 def test_every_tiling_shares_out_k(tiling):
     """In equal parts and in pieces, past the edges of a tile; sums of whole numbers are exact."""

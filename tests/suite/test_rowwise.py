@@ -18,7 +18,7 @@ from kernels_cuda import softmax as cuda_softmax  # noqa: E402
 from pytest_roofline.contract import Computed  # noqa: E402
 from pytest_roofline.counting.cuda_cpu import CompilerMissing  # noqa: E402
 from pytest_roofline.dtypes import DType  # noqa: E402
-from pytest_roofline.launch import GpuNeeded, Source  # noqa: E402
+from pytest_roofline.launch import GpuNeeded  # noqa: E402
 from suite.operations import layernorm, rmsnorm, softmax  # noqa: E402
 
 F32 = DType.parse("f32")
@@ -152,19 +152,6 @@ def test_rmsnorm_in_f32_is_within_its_bound_and_a_wrong_count_is_not(seed, colum
     for count, right in ((columns, True), (columns + 1, False)):
         y = x / np.sqrt(squares / np.float32(count) + np.float32(rmsnorm.EPS))
         assert (np.abs(y - outputs["y"].numpy()) <= limit).all() == right
-
-
-@pytest.fixture
-def launches(monkeypatch):
-    """What the CUDA launchers launch, instead of launching it: (kernel, grid, block, arguments, shared bytes)."""
-    recorded = []
-
-    class Module:
-        def function(self, name):
-            return lambda grid, block, args, shared: recorded.append((name, grid, block, args, shared))
-
-    monkeypatch.setattr(Source, "cpu_module", property(lambda self: Module()))
-    return recorded
 
 
 @pytest.mark.parametrize("width", [1, 4, 8])

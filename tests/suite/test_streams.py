@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from kernels_cuda import _packs  # noqa: E402
 from pytest_roofline.counting.cuda_cpu import CompilerMissing  # noqa: E402
-from pytest_roofline.launch import Source  # noqa: E402
-
-
-@pytest.fixture
-def launches(monkeypatch):
-    """What the CUDA launchers launch, instead of launching it: (kernel, grid, block, arguments)."""
-    recorded = []
-
-    class Module:
-        def function(self, name):
-            return lambda grid, block, args, shared: recorded.append((name, grid, block, args))
-
-    monkeypatch.setattr(Source, "cpu_module", property(lambda self: Module()))
-    return recorded
+from tests.suite.vectors import shifted  # noqa: E402
 
 
 class Recorder:
@@ -40,13 +25,6 @@ class Recorder:
         return launch
 
 
-def shifted(n: int, offset: int, dtype=torch.float32):
-    """A vector that starts ``offset`` elements after a 16-byte boundary."""
-    whole = torch.zeros(n + offset + 16, dtype=dtype)
-    start = -whole.data_ptr() % 16 // whole.element_size() + offset
-    return whole[start : start + n]
-
-
 @pytest.mark.parametrize("unroll", [2, 8])
 @pytest.mark.parametrize("offset", [0, 1, 3])
 @pytest.mark.parametrize("n", [1, 3, 4, 5, 1023, 1024, 1025, 8192, 8195, 30_000])
@@ -55,7 +33,7 @@ def test_every_pack_and_every_edge_has_a_thread(launches, n, offset, unroll):
     from kernels_cuda import copy
 
     copy.unrolled(shifted(n, offset), shifted(n, offset), unroll=unroll)
-    [(name, grid, block, (_, _, length, head, packs))] = launches
+    [(name, grid, block, (_, _, length, head, packs), _)] = launches
     items = int(packs) + int(length) - 4 * int(packs)
     assert name == f"copy_unrolled<float, unsigned int, {unroll}>"
     assert head == n or head == -offset % 4
@@ -69,7 +47,7 @@ def test_vectors_without_a_common_boundary_are_all_head(launches):
     from kernels_cuda import fma
 
     fma.vectorised(shifted(3000, 1), shifted(3000, 1), shifted(3000, 2))
-    [(_, grid, block, (*_, n, head, packs))] = launches
+    [(_, grid, block, (*_, n, head, packs), _)] = launches
     assert (head, packs) == (n, 0)
     assert grid[0] * block[0] >= n == 3000
 
@@ -177,77 +155,3 @@ def test_a_realigned_copy_knows_its_shift(launches, offset):
     offset_copy.realigned(shifted(1000, offset), shifted(1000, 0))
     [(name, *_)] = launches
     assert name == f"offset_copy_realigned<{offset % 4}>"
-
-
-STRIDED = torch.zeros(20)[::2]
-DENSE = torch.zeros(10)
-ONE = torch.zeros(1)
-MATRIX = torch.zeros(3, 4)
-
-REFUSED = [
-    ("copy:scalar", (STRIDED, DENSE), {}),
-    ("copy:vectorised", (DENSE, STRIDED), {}),
-    ("copy:grid_stride", (DENSE, ONE), {"max_blocks": 4}),
-    ("copy:unrolled", (DENSE, ONE), {"unroll": 2}),
-    ("copy:vectorised", (STRIDED, STRIDED), {}),
-    ("copy:l2_persistent", (STRIDED, STRIDED), {}),
-    ("offset_copy:scalar", (STRIDED, DENSE), {}),
-    ("offset_copy:realigned", (DENSE, ONE), {}),
-    ("offset_copy:realigned", (shifted(8, 0), shifted(8, 1)), {}),
-    ("add_one:scalar", (STRIDED, DENSE), {}),
-    ("add_one:vectorised", (DENSE, ONE), {}),
-    ("add_relu:unfused", (DENSE, DENSE), {"sums": ONE}),
-    ("add_relu:fused_scalar", (DENSE, ONE), {}),
-    ("add_relu:fused", (STRIDED, DENSE), {}),
-    ("fma:scalar", (DENSE, DENSE, ONE), {}),
-    ("fma:vectorised", (DENSE, STRIDED, DENSE), {}),
-    ("fma:unrolled", (DENSE, ONE, DENSE), {"unroll": 2}),
-    ("vector_add:hinted", (shifted(8, 1), shifted(8, 1)), {}),
-    ("vector_add:unmasked", (DENSE, DENSE), {}),
-    ("vector_add:unmasked", (shifted(1024, 1), shifted(1024, 1)), {}),
-    ("strided_read:strided", (MATRIX, DENSE), {}),
-    ("strided_read:strided", (MATRIX[:, :0], torch.zeros(3)), {}),
-    ("strided_read:aos", (MATRIX, torch.zeros(3)), {}),
-    ("strided_read:soa", (MATRIX, torch.zeros(3)), {}),
-    ("sin_chain:precise", (STRIDED, DENSE), {"steps": 2}),
-    ("exp_chain:fast", (DENSE, ONE), {"steps": 2}),
-    ("divergent_select:per_lane", (ONE, MATRIX, MATRIX), {}),
-    ("divergent_select:branch_free", (torch.zeros(4), MATRIX.t(), MATRIX.t()), {}),
-]
-BLOCK = {"block": 256, "num_warps": 4}
-REFUSED_TRITON = [
-    ("copy:copy", (STRIDED, DENSE), BLOCK),
-    ("copy:grid_stride", (DENSE, ONE), {**BLOCK, "programs": 4}),
-    ("copy:vectorised", (STRIDED, STRIDED), {}),
-    ("offset_copy:scalar", (DENSE, ONE), BLOCK),
-    ("add_one:vectorised", (STRIDED, DENSE), {}),
-    ("add_relu:unfused", (DENSE, DENSE), {"sums": ONE}),
-    ("add_relu:fused", (DENSE, ONE), {}),
-    ("fma:vectorised", (DENSE, DENSE, ONE), {}),
-    ("vector_add:hinted", (DENSE, STRIDED), BLOCK),
-    ("vector_add:unmasked", (DENSE, DENSE), BLOCK),
-    ("vector_add:vectorised", (DENSE, ONE), {}),
-    ("strided_read:strided", (MATRIX, DENSE), {"block": 256}),
-    ("strided_read:aos", (MATRIX, torch.zeros(3)), {"block": 256}),
-    ("strided_read:soa", (MATRIX, torch.zeros(3)), {"block": 256}),
-    ("sin_chain:fast", (STRIDED, DENSE), {"steps": 2, "block": 256}),
-    ("exp_chain:precise", (DENSE, ONE), {"steps": 2, "block": 256}),
-    ("divergent_select:per_warp", (ONE, MATRIX, MATRIX), {"block": 128}),
-]
-
-
-@pytest.mark.parametrize(("launcher", "arguments", "keywords"), REFUSED, ids=[r[0] for r in REFUSED])
-def test_cuda_launchers_refuse_what_does_not_fit(launches, launcher, arguments, keywords):
-    """Strided vectors and shapes that do not belong together are errors, never wrong answers."""
-    module, _, name = launcher.partition(":")
-    with pytest.raises(ValueError, match=r"takes .*(dense|records)"):
-        getattr(importlib.import_module(f"kernels_cuda.{module}"), name)(*arguments, **keywords)
-    assert launches == []
-
-
-@pytest.mark.parametrize(("launcher", "arguments", "keywords"), REFUSED_TRITON, ids=[r[0] for r in REFUSED_TRITON])
-def test_triton_launchers_refuse_what_does_not_fit(device, launcher, arguments, keywords):
-    """The same, before anything is launched."""
-    module, _, name = launcher.partition(":")
-    with pytest.raises(ValueError, match=r"takes .*(dense|aligned)"):
-        getattr(importlib.import_module(f"kernels_triton.{module}"), name)(*arguments, **keywords)

@@ -1,0 +1,116 @@
+"""Launchers of both languages refuse tensors that their kernel cannot work on, before anything is launched."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from tests.suite.vectors import shifted  # noqa: E402
+
+STRIDED = torch.zeros(20)[::2]
+DENSE = torch.zeros(10)
+ONE = torch.zeros(1)
+MATRIX = torch.zeros(3, 4)
+BLOCK = {"block": 256, "num_warps": 4}
+TILED = {"block_m": 32, "block_n": 32, "block_k": 32, "group": 1, "num_warps": 4, "num_stages": 2}
+MESSAGE = r"takes .*(dense|records|aligned)|is not"
+
+CUDA = [
+    ("vector_add:scalar", (STRIDED, DENSE), {}),
+    ("vector_add:vectorised", (DENSE, STRIDED), {}),
+    ("vector_add:scalar", (DENSE, ONE), {}),
+    ("sum:atomic", (STRIDED, ONE), {}),
+    ("sum:shared_interleaved", (STRIDED, ONE), {}),
+    ("sum:shared_sequential", (STRIDED, ONE), {}),
+    ("sum:grid_stride", (STRIDED, ONE), {"max_blocks": 4}),
+    ("sum:warp_shuffle", (STRIDED, ONE), {"max_blocks": 4}),
+    ("sum:butterfly", (STRIDED, ONE), {"max_blocks": 4}),
+    ("sum:vectorised", (DENSE, DENSE), {"max_blocks": 4}),
+    ("sum:two_stage", (STRIDED, ONE), {"partials": DENSE}),
+    ("transpose:naive", (MATRIX, MATRIX), {}),
+    ("transpose:shared", (MATRIX, MATRIX), {}),
+    ("transpose:shared_padded", (MATRIX, MATRIX), {}),
+    ("transpose:shared_swizzled", (MATRIX, MATRIX), {}),
+    ("transpose:vectorised", (MATRIX, MATRIX), {}),
+    ("matmul:naive", (MATRIX, MATRIX, MATRIX), {}),
+    ("matmul:shared_32", (MATRIX, MATRIX.t(), MATRIX), {}),
+    ("copy:scalar", (STRIDED, DENSE), {}),
+    ("copy:vectorised", (DENSE, STRIDED), {}),
+    ("copy:grid_stride", (DENSE, ONE), {"max_blocks": 4}),
+    ("copy:unrolled", (DENSE, ONE), {"unroll": 2}),
+    ("copy:vectorised", (STRIDED, STRIDED), {}),
+    ("copy:l2_persistent", (STRIDED, STRIDED), {}),
+    ("offset_copy:scalar", (STRIDED, DENSE), {}),
+    ("offset_copy:realigned", (DENSE, ONE), {}),
+    ("offset_copy:realigned", (shifted(8, 0), shifted(8, 1)), {}),
+    ("add_one:scalar", (STRIDED, DENSE), {}),
+    ("add_one:vectorised", (DENSE, ONE), {}),
+    ("add_relu:unfused", (DENSE, DENSE), {"sums": ONE}),
+    ("add_relu:fused_scalar", (DENSE, ONE), {}),
+    ("add_relu:fused", (STRIDED, DENSE), {}),
+    ("fma:scalar", (DENSE, DENSE, ONE), {}),
+    ("fma:vectorised", (DENSE, STRIDED, DENSE), {}),
+    ("fma:unrolled", (DENSE, ONE, DENSE), {"unroll": 2}),
+    ("vector_add:hinted", (shifted(8, 1), shifted(8, 1)), {}),
+    ("vector_add:unmasked", (DENSE, DENSE), {}),
+    ("vector_add:unmasked", (shifted(1024, 1), shifted(1024, 1)), {}),
+    ("strided_read:strided", (MATRIX, DENSE), {}),
+    ("strided_read:strided", (MATRIX[:, :0], torch.zeros(3)), {}),
+    ("strided_read:aos", (MATRIX, torch.zeros(3)), {}),
+    ("strided_read:soa", (MATRIX, torch.zeros(3)), {}),
+    ("sin_chain:precise", (STRIDED, DENSE), {"steps": 2}),
+    ("exp_chain:fast", (DENSE, ONE), {"steps": 2}),
+    ("divergent_select:per_lane", (ONE, MATRIX, MATRIX), {}),
+    ("divergent_select:branch_free", (torch.zeros(4), MATRIX.t(), MATRIX.t()), {}),
+]
+TRITON = [
+    ("vector_add:vector_add", (STRIDED, DENSE), {"block": 512, "num_warps": 4}),
+    ("sum:atomic", (STRIDED, ONE), {"block": 512}),
+    ("sum:grid_stride", (STRIDED, ONE), {"block": 512, "num_warps": 4, "max_programs": 4}),
+    ("sum:two_stage", (STRIDED, ONE), {"num_warps": 4, "partials": DENSE}),
+    ("transpose:naive", (MATRIX, MATRIX), {"block": 64}),
+    ("transpose:tiled", (MATRIX, MATRIX), {}),
+    ("matmul:naive", (MATRIX, MATRIX, MATRIX), {"block": 16, "num_warps": 4}),
+    ("matmul:tiled", (MATRIX, MATRIX, MATRIX), TILED),
+    ("copy:copy", (STRIDED, DENSE), BLOCK),
+    ("copy:grid_stride", (DENSE, ONE), {**BLOCK, "programs": 4}),
+    ("copy:vectorised", (STRIDED, STRIDED), {}),
+    ("offset_copy:scalar", (DENSE, ONE), BLOCK),
+    ("add_one:vectorised", (STRIDED, DENSE), {}),
+    ("add_relu:unfused", (DENSE, DENSE), {"sums": ONE}),
+    ("add_relu:fused", (DENSE, ONE), {}),
+    ("fma:vectorised", (DENSE, DENSE, ONE), {}),
+    ("vector_add:hinted", (DENSE, STRIDED), BLOCK),
+    ("vector_add:unmasked", (DENSE, DENSE), BLOCK),
+    ("vector_add:vectorised", (DENSE, ONE), {}),
+    ("strided_read:strided", (MATRIX, DENSE), {"block": 256}),
+    ("strided_read:aos", (MATRIX, torch.zeros(3)), {"block": 256}),
+    ("strided_read:soa", (MATRIX, torch.zeros(3)), {"block": 256}),
+    ("sin_chain:fast", (STRIDED, DENSE), {"steps": 2, "block": 256}),
+    ("exp_chain:precise", (DENSE, ONE), {"steps": 2, "block": 256}),
+    ("divergent_select:per_warp", (ONE, MATRIX, MATRIX), {"block": 128}),
+]
+
+
+def launch(language, launcher, arguments, keywords):
+    """Call ``operation:variant`` of a language."""
+    module, _, name = launcher.partition(":")
+    getattr(importlib.import_module(f"kernels_{language}.{module}"), name)(*arguments, **keywords)
+
+
+@pytest.mark.parametrize(("launcher", "arguments", "keywords"), CUDA, ids=[case[0] for case in CUDA])
+def test_cuda_launchers_refuse_what_does_not_fit(launches, launcher, arguments, keywords):
+    """Strided vectors and shapes that do not belong together are errors, never wrong answers."""
+    with pytest.raises(ValueError, match=MESSAGE):
+        launch("cuda", launcher, arguments, keywords)
+    assert launches == []
+
+
+@pytest.mark.parametrize(("launcher", "arguments", "keywords"), TRITON, ids=[case[0] for case in TRITON])
+def test_triton_launchers_refuse_what_does_not_fit(device, launcher, arguments, keywords):
+    """The same, before anything is launched."""
+    with pytest.raises(ValueError, match=MESSAGE):
+        launch("triton", launcher, arguments, keywords)
