@@ -3,7 +3,7 @@
 import ctypes
 import os
 
-import torch
+import pytest
 
 from pytest_roofline.timing.cupti import Execution, detach, executions
 
@@ -55,6 +55,7 @@ class FakeCupti:
 
 def test_cupti_is_taken_out_of_the_process_that_torch_loaded_it_into(monkeypatch):
     """The library of torch's CUDA version, never loaded for this alone."""
+    torch = pytest.importorskip("torch")
     loaded = FakeCupti()
     monkeypatch.setattr(ctypes, "CDLL", loaded)
     monkeypatch.setattr(torch.version, "cuda", "13.0")
@@ -64,6 +65,7 @@ def test_cupti_is_taken_out_of_the_process_that_torch_loaded_it_into(monkeypatch
 
 def test_without_cupti_there_is_nothing_to_take_out(monkeypatch):
     """A process that has profiled nothing, or a CPU build of torch, closes as quietly."""
+    torch = pytest.importorskip("torch")
     monkeypatch.setattr(torch.version, "cuda", None)
     detach()
     with open("/proc/self/maps", encoding="utf-8") as maps:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
-from pytest_roofline.counting.cuda_cpu import CudaFault, FaultKind, checking, load
+torch = pytest.importorskip("torch")
+
+from pytest_roofline.counting.cuda_cpu import CudaFault, FaultKind, checking, load  # noqa: E402
 
 SOURCE = Path(__file__).parent / "async_copy.cu"
 MODULE = load(SOURCE)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
-from pytest_roofline.counting.cuda_cpu import checking, load
+torch = pytest.importorskip("torch")
+
+from pytest_roofline.counting.cuda_cpu import checking, load  # noqa: E402
 
 MODULE = load(Path(__file__).parent / "tensor_core.cu")
 ALGORITHMS = load(Path(__file__).parent / "algorithms_pipeline.cu")
