@@ -46,3 +46,12 @@ def bug_line(kernel: Any) -> int:
     """The line marked as the bug."""
     lines, first = inspect.getsourcelines(kernel.fn)
     return first + next(i for i, text in enumerate(lines) if "# BUG" in text)
+
+
+def blamed(kernel: Any, grid: tuple[int, ...], *arguments: Any, **constants: Any) -> Any:
+    """The fault that a launch raises."""
+    from pytest_roofline.counting.triton_cpu import KernelFault, checking
+
+    with checking(), pytest.raises(KernelFault) as caught:
+        kernel[grid](*arguments, **constants)
+    return caught.value

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_roofline.counting.triton_cpu import Finding, KernelFault, checking
-from tests.counting.triton_cpu.conftest import bug_line
+from tests.counting.triton_cpu.conftest import blamed, bug_line
 
 torch = pytest.importorskip("torch")
 triton = pytest.importorskip("triton")
@@ -34,13 +34,6 @@ KINDS = {
     "contiguous_until_it_wraps": Finding.FALSE_HINT,
     "false_constancy": Finding.FALSE_HINT,
 }
-
-
-def blamed(kernel, grid, *arguments, **constants):
-    """The fault that a launch raises."""
-    with checking(), pytest.raises(KernelFault) as caught:
-        kernel[grid](*arguments, **constants)
-    return caught.value
 
 
 def grid(n):
@@ -139,7 +132,9 @@ def test_masked_lanes_without_other_are_poisoned(correct, dtype, poison):
 def test_a_grid_beyond_the_limits_of_a_gpu_is_found(correct, programs):
     """The interpreter would run what no GPU launches."""
     x = torch.zeros(1)
-    fault = blamed(correct.add, programs, x, x, x, 0, BLOCK=1)
+    with checking(), pytest.raises(KernelFault) as caught:
+        correct.add[programs](x, x, x, 0, BLOCK=1)
+    fault = caught.value
     assert (fault.kind, fault.kernel) == (Finding.GRID_LIMIT, "add")
     assert Path(fault.file).name == Path(__file__).name  # where it was launched
 
