@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # A stream that is bound by DRAM reaches 85 to 90 % of its peak (copy ceiling of an H200: 4.2 of 4.8 TB/s); below 60 %
 # something else holds it back, from 75 % on DRAM is the first thing to relieve.
@@ -143,28 +143,28 @@ def _scattered(figures: Mapping[str, Figure]) -> _Judged:
     return _Judged(1 - share / 100 if share < SECTORS_USED else 0.0, used)
 
 
-def _conflicts(figures: Mapping[str, Figure]) -> _Judged:
-    names = ("shared_conflicts", "shared_passes")
-    missing = tuple(name for name in names if name not in figures)
-    if missing:
-        return _Judged(missing=missing)
-    conflicts, passes = (figures[name].value for name in names)
+@_needs("shared_conflicts", "shared_passes")
+def _conflicts(conflicts: float, passes: float) -> _Judged:
     share = conflicts / passes if passes else 0.0
     note = f"{100 * share:.0f} % of the passes of shared memory are lost to them" if share else ""
-    return _Judged(share if 100 * share >= CONFLICTS else 0.0, names, note=note)
+    return _Judged(share if 100 * share >= CONFLICTS else 0.0, note=note)
+
+
+@_needs("occupancy", "eligible_warps")
+def _few_eligible(occupancy: float, eligible: float) -> _Judged:
+    applies = occupancy >= RESIDENT and eligible < ELIGIBLE
+    return _Judged(0.5 * (1 - eligible / ELIGIBLE) + 0.1 if applies else 0.0)
 
 
 def _all_wait(figures: Mapping[str, Figure]) -> _Judged:
-    names = ("occupancy", "eligible_warps")
-    missing = tuple(name for name in names if name not in figures)
-    if missing:
-        return _Judged(missing=missing)
-    occupancy, eligible = (figures[name].value for name in names)
+    """Few warps are eligible; beside it stands what most of them wait for."""
+    found = _few_eligible(figures)
+    if found.missing:
+        return found
     stalls = [name for name in figures if name.startswith("stall.")]
     top = [max(stalls, key=lambda name: figures[name].value)] if stalls else []
-    extra = tuple(name for name in (*top, "atomic_requests") if name in figures and figures[name].value > 0)
-    applies = occupancy >= RESIDENT and eligible < ELIGIBLE
-    return _Judged(0.5 * (1 - eligible / ELIGIBLE) + 0.1 if applies else 0.0, (*names, *extra))
+    extra = (name for name in (*top, "atomic_requests") if name in figures and figures[name].value > 0)
+    return replace(found, used=(*found.used, *extra))
 
 
 def _spills(figures: Mapping[str, Figure]) -> _Judged:
