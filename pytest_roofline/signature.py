@@ -61,8 +61,11 @@ _KERNEL = re.compile(
     r'(?:extern\s+"C"\s+)?__global__\s+'
     r"(?:__(?:launch_bounds|cluster_dims)__\s*\([^()]*\)\s*)*void\s+"
     r"(?:__(?:launch_bounds|cluster_dims)__\s*\([^()]*\)\s*)*"
-    r"(?P<name>\w+)\s*\((?P<parameters>[^()]*)\)"
+    r"(?P<name>\w+)\s*\((?P<parameters>(?:[^()]|\([^()]*\))*)\)"
 )
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+((?:[^\n\\]|\\.|\\\n)+)", re.MULTILINE)  # no function
+_DEEPEST_MACRO = 3  # macros within macros
+_NAME = re.compile(r"(\w+)\s*(?:\[[^\[\]]*\]\s*)*$")
 _QUALIFIER = re.compile(r"\b(?:const|volatile|__restrict__|__grid_constant__)\b")
 _DECLARATION = re.compile(r"(?P<type>[\w ]+?)\s*(?P<pointer>\**)\s*\b(?P<name>\w+)")
 _NAME_EXPRESSION = re.compile(r"(?P<name>\w+)\s*(?:<(?P<arguments>.*)>)?")
@@ -117,17 +120,54 @@ class Signature:
 
 def parse(source: str) -> dict[str, Signature]:
     """Every kernel of a source text by name. Raises ``ValueError`` for a parameter that is no scalar or pointer."""
-    text = _COMMENT.sub(" ", source)
-    return {match["name"]: _signature(match) for match in _KERNEL.finditer(text)}
+    return {name: _signature(match) for name, match in _kernels(source).items()}
 
 
 def find(source: str, expression: str) -> Signature:
-    """The signature of ``name`` or ``name<arguments>``. Raises ``ValueError`` listing the kernels of the source."""
+    """The signature of ``name`` or ``name<arguments>``.
+
+    Raises ``ValueError`` listing the kernels of the source, or for a parameter of this kernel as :func:`parse`.
+    """
+    match, kernel = _find(source, expression)
+    return _signature(kernel).instantiate(tuple(_split(match["arguments"] or "")))
+
+
+def parameter_names(source: str, expression: str) -> list[str]:
+    """The names of a kernel's parameters, whatever their types; raises ``ValueError`` for an unknown kernel.
+
+    A parameter without a name, or one whose name is not where it usually is, gives an empty string.
+    """
+    parts = _split(_find(source, expression)[1]["parameters"])
+    names = [_NAME.search(part.split("=")[0].strip()) for part in parts]
+    return [name[1] if name else "" for name in names]
+
+
+def _kernels(source: str) -> dict[str, re.Match[str]]:
+    """The declarations of a source text, macros in their parameters replaced by what they stand for."""
+    text = _COMMENT.sub(" ", source)
+    macros = {name: " ".join(body.replace("\\\n", " ").split()) for name, body in _MACRO.findall(text)}
+    found = {match["name"]: match for match in _KERNEL.finditer(text)}
+    for name, match in found.items():
+        expanded = match["parameters"]
+        for _ in range(_DEEPEST_MACRO):
+            expanded = re.sub(r"\w+", lambda word: macros.get(word[0], word[0]), expanded)
+        if expanded != match["parameters"] and (again := _KERNEL.match(_with_parameters(match, expanded))):
+            found[name] = again
+    return found
+
+
+def _with_parameters(match: re.Match[str], parameters: str) -> str:
+    """The text of a declaration with other parameters."""
+    start = match.start("parameters") - match.start()
+    return match[0][:start] + parameters + match[0][start + len(match["parameters"]) :]
+
+
+def _find(source: str, expression: str) -> tuple[re.Match[str], re.Match[str]]:
     match = _NAME_EXPRESSION.fullmatch(expression.strip())
-    kernels = parse(source)
+    kernels = _kernels(source)
     if match is None or match["name"] not in kernels:
         raise ValueError(f"no kernel {expression!r}; there are {', '.join(sorted(kernels)) or 'none'}")
-    return kernels[match["name"]].instantiate(tuple(_split(match["arguments"] or "")))
+    return match, kernels[match["name"]]
 
 
 def scalar(parameter: Parameter, value: Any) -> np.generic:

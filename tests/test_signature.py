@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_roofline.signature import Parameter, find, parse, scalar
+from pytest_roofline.signature import Parameter, find, parameter_names, parse, scalar
 
 SOURCE = """
 // __global__ void commented_out(int n);
@@ -162,3 +162,45 @@ def test_tensor_maps_are_parameters_by_value():
     """
     a, b, n = find(source, "copied<float, 2>").parameters
     assert (str(a), a.tensor_map, b.tensor_map, n.tensor_map) == ("TensorMap a", True, False, False)
+
+
+MIXED = """
+#define VECTORS const float* x, float* y
+#define ALL VECTORS, \\
+            int n
+struct Pair { int a, b; };
+__global__ void table(float* const* rows, float* y) {}
+__global__ void structs(const Pair p, Pair* q, void (*callback)(int)) {}
+__global__ void beside_it(const float* x, float* y) {}
+__global__ void half_macro(VECTORS, int n) {}
+__global__ void macro(ALL) {}
+template <class T> __global__ void arrays(const T x[], T y[4], int) {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "names"),
+    [
+        ("table", ["rows", "y"]),
+        ("structs", ["p", "q", ""]),
+        ("beside_it", ["x", "y"]),
+        ("half_macro", ["x", "y", "n"]),
+        ("macro", ["x", "y", "n"]),
+        ("arrays<float>", ["x", "y", "int"]),
+    ],
+)
+def test_names_of_parameters_of_any_type(kernel, names):
+    """Names need no type that can be passed; a parameter without a name at its usual place has an empty one."""
+    assert parameter_names(MIXED, kernel) == names
+
+
+def test_a_parameter_that_cannot_be_read_hides_no_other_kernel():
+    """Only the kernel that has it is refused."""
+    assert [str(p) for p in find(MIXED, "beside_it").parameters] == ["float* x", "float* y"]
+    with pytest.raises(ValueError, match="rows"):
+        find(MIXED, "table")
+
+
+def test_macros_in_parameters_are_read():
+    """A list of parameters may come from macros of the file, also from one within another."""
+    assert [str(p) for p in find(MIXED, "macro").parameters] == ["float* x", "float* y", "int n"]
