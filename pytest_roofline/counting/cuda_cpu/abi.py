@@ -41,6 +41,7 @@ class Fault(ctypes.Structure):
         ("offset", _I64),
         ("region", ctypes.c_int),
         ("line", ctypes.c_int),
+        ("symptom", _U32),
         ("size", _U64),
         ("file", ctypes.c_char * 256),
         ("text", ctypes.c_char * 384),
@@ -115,6 +116,7 @@ class LaunchSpec(ctypes.Structure):
         ("shared_count", _U64),
         ("objects_count", _U64),
         ("time_limit", ctypes.c_double),
+        ("launch_limit", ctypes.c_double),
     ]
 
 

@@ -85,7 +85,7 @@ class _Order:
     def key(self) -> str:
         return _digest(
             self.variant, self.unit, source_digest(self.path), _headers_digest(), *self.flags, self.compiler.path,
-            self.compiler.version, str(self.runtime),
+            self.compiler.version,
             *(_text_digest(HERE / name) for name in ("build.py", "fills.py", "operations.py")),
         )  # fmt: skip
 
@@ -101,17 +101,22 @@ class _Order:
         """Make ``folder / "kernel.so"`` of edited assembly."""
         module = str(folder / "kernel.so")
         link = ["-shared", "-Wl,-Bsymbolic", "-Wl,-z,now", *_ENDING, "-o", module, str(assembly), str(self.runtime)]
-        self.compiler.run([*link, f"-Wl,-rpath,$ORIGIN/../{self.runtime.parent.name}"], self.what)
+        self.compiler.run(link, self.what)
 
 
 def runtime_library(compiler: Compiler) -> Path:
-    """The runtime, built on first use. Raises :class:`CudaBuildError` when the compiler cannot."""
+    """The runtime, built on first use. Raises :class:`CudaBuildError` when the compiler cannot.
+
+    Kernels find it by its name, loaded before them; the name says which compiler it is for, not which version of the
+    runtime it is, so that a build of a kernel outlives those.
+    """
     flags = (*compiler.runtime_flags(), "-shared")
     key = _digest(_folder_digest(RUNTIME), compiler.path, compiler.version, *flags)
+    name = _digest(compiler.path, compiler.version, *flags)
 
     def build(folder: Path) -> None:
         out = folder / "libroofline_cuda.so"
-        soname = f"-Wl,-soname,libroofline_cuda_{key}.so"
+        soname = f"-Wl,-soname,libroofline_cuda_{name}.so"
         source = str(RUNTIME / "runtime.cpp")
         compiler.run([*flags, soname, "-o", str(out), source, "-ldl", "-lrt"], "the runtime")
 

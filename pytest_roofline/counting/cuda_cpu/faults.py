@@ -30,6 +30,7 @@ class FaultKind(enum.Enum):
     ENDLESS_LOOP = "endless loop"
     GUARD_OVERWRITTEN = "guard bytes overwritten"
     UNSUPPORTED = "not modelled"
+    TIME_LIMIT = "time limit"
     UNINITIALISED_REGISTER = "uninitialised register"
 
 
@@ -37,11 +38,20 @@ class FaultKind(enum.Enum):
 BY_NUMBER = dict(enumerate(FaultKind, start=1))
 
 
+# What a message says in front of the other line.
+_OTHER = {
+    FaultKind.SHARED_RACE: " of line",
+    FaultKind.GLOBAL_RACE: " of line",
+    FaultKind.LIVELOCK: "; others poll at line",
+}
+
+
 @dataclass(frozen=True)
 class Finding:
     """One finding: where it was and what it was. ``offset`` counts bytes from the start of ``buffer``.
 
-    ``other_line`` is the second place of a race. ``count`` is how often the same place was found.
+    ``other_line`` is the second place of a race or livelock, and where bytes are stored that depend on an unset
+    variable. ``count`` is how often the same place was found.
     """
 
     kind: FaultKind
@@ -59,7 +69,7 @@ class Finding:
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file
         memory = f", {self.buffer} at byte {self.offset}" if self.buffer else ""
-        other = f" of line {self.other_line}" if self.other_line else ""
+        other = f"{_OTHER[self.kind]} {self.other_line}" if self.other_line and self.kind in _OTHER else ""
         times = f" ({self.count} times)" if self.count > 1 else ""
         return (
             f"{self.kind.value} in {self.kernel}, block {self.block} thread {self.thread}, {where}{memory}: "

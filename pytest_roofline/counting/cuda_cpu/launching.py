@@ -72,6 +72,7 @@ class Launch:
             shared_count=len(variant.shared) + len(variant.hidden),
             objects_count=variant.objects_count,
             time_limit=self.settings.time_limit,
+            launch_limit=self.settings.launch_limit,
         )
         found: int = variant.runtime.rl_launch(ctypes.byref(spec))
         if found < 0:
@@ -116,8 +117,8 @@ def launch(
 
 
 def findings(job: Launch, variant: Variant, count: int) -> tuple[Finding, ...]:
-    """The runtime's findings with source lines and names."""
-    raw = [variant.runtime.rl_faults()[i] for i in range(count)]
+    """The runtime's findings with source lines and names, symptoms of others last."""
+    raw = sorted((variant.runtime.rl_faults()[i] for i in range(count)), key=lambda fault: bool(fault.symptom))
     places = [pc for fault in raw for pc in (fault.pc, fault.other_pc) if pc >= _LOWEST_PC]
     where = variant.symboliser.locate(places)
     return tuple(_finding(job, variant, fault, where) for fault in raw)
@@ -127,6 +128,8 @@ def _finding(job: Launch, variant: Variant, fault: Any, where: dict[int, tuple[s
     file, line = where.get(fault.pc, ("?", 0))
     if not line and fault.line:
         file, line = fault.file.decode(), fault.line
+    elif not line:
+        file, line = where.get(fault.other_pc, ("?", 0))
     buffer: str | None = None
     offset = fault.offset
     if fault.region == abi.SHARED_REGION:

@@ -98,7 +98,7 @@ class Variant:
         described = ctypes.POINTER(abi.Parameter).in_dll(self._library, "rl_parameters")
         return tuple(
             Parameter(
-                names[i] if i < len(names) else f"#{i}",
+                names[i] if len(names) == count and names[i] else f"#{i}",
                 described[i].kind.decode(),
                 described[i].size,
                 described[i].element_size,
@@ -160,7 +160,7 @@ class Function:
     def parameters(self) -> tuple[Parameter, ...]:
         """Names and types of the parameters; compiles the kernel."""
         try:
-            names = [p.name for p in signature.find(self._text, self.name).parameters]
+            names = signature.parameter_names(self._text, self.name)
         except ValueError:
             names = []  # a signature that only a C++ compiler reads
         loaded = next(iter(self._variants.values()), None) or self.variant(INSTRUMENTED)

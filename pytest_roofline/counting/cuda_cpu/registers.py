@@ -69,7 +69,8 @@ def _finding(job: Launch, checked: Variant, region: Region, offset: int, count: 
     x, y, _ = job.grid
     width, height, _ = job.block
     suspects = _suspects(job)
-    text = f"{count} bytes stored here depend on a variable that nobody has set"
+    where = f"stored at line {line}" if line else "of the result"
+    text = f"{count} bytes {where} depend on a variable that nobody has set"
     if suspects:
         text += "; the compiler suspects " + ", ".join(f"{name!r} at line {at}" for _, at, name in suspects)
     return Finding(

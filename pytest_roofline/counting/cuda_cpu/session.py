@@ -27,6 +27,7 @@ class Session:
     order: str = "forward"
     seed: int = 0
     time_limit: float = 10.0
+    launch_limit: float = 60.0
     recording: bool = False
     launches: list[LaunchRecord] = field(default_factory=list)
 
@@ -55,6 +56,7 @@ def checking(
     order: str = "forward",
     seed: int = 0,
     time_limit: float = 10.0,
+    launch_limit: float = 60.0,
 ) -> Iterator[Session]:
     """Run the launches inside the block in a mode and record them.
 
@@ -63,7 +65,8 @@ def checking(
     kernel name. ``read_only`` and ``uninitialised`` name tensors that no kernel may write, or read before writing.
     ``order`` is the order of the threads of a block: ``forward``, ``reverse`` or ``random`` by ``seed``, while blocks
     run one after another; ``interleaved`` sets some aside for others, by ``seed``, where blocks talk to each other.
-    ``time_limit``: seconds that one thread may run without waiting or ending. Raises ``ValueError``.
+    ``time_limit``: seconds that one thread may run without waiting or ending. ``launch_limit``: seconds that the
+    processor may work on one launch, the checks included. Raises ``ValueError``.
     """
     if mode not in MODES or order not in ORDERS:
         raise ValueError(f"mode is one of {', '.join(MODES)} and order one of {', '.join(ORDERS)}: {mode!r}, {order!r}")
@@ -77,6 +80,7 @@ def checking(
         order=order,
         seed=seed,
         time_limit=time_limit,
+        launch_limit=launch_limit,
         recording=True,
     )
     token = _current.set(session)

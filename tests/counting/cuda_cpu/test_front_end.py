@@ -64,6 +64,19 @@ def test_argument_of_another_type_is_refused(changes: dict[str, Any], words: str
         vadd(**changes)
 
 
+def test_a_table_of_pointers_hides_no_names(tmp_path: Path) -> None:
+    """A parameter that the signature's reader does not know leaves the other names of the file as they are."""
+    source = tmp_path / "mixed.cu"
+    source.write_text(
+        "__global__ void table(float* const* rows, float* out) { out[0] = rows[0][0]; }\n"
+        "__global__ void plain(const float* first, int count) {}\n",
+        encoding="utf-8",
+    )
+    module = load(source)
+    assert [p.name for p in module.function("plain").parameters] == ["first", "count"]
+    assert [p.name for p in module.function("table").parameters] == ["rows", "out"]
+
+
 def test_number_of_arguments() -> None:
     """Too few arguments are refused with the list of parameters."""
     with pytest.raises(TypeError, match="4 arguments for the parameters a "):

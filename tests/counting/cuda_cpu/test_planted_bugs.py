@@ -15,7 +15,7 @@ from pytest_roofline.counting.cuda_cpu import CudaFault, FaultKind, checking, lo
 from pytest_roofline.counting.cuda_cpu.compiler import find_compiler
 
 HERE = Path(__file__).parent
-MEMORY, SYNC = HERE / "planted_memory.cu", HERE / "planted_sync.cu"
+MEMORY, SYNC, CAUSES = (HERE / f"planted_{name}.cu" for name in ("memory", "sync", "causes"))
 K = FaultKind
 
 
@@ -151,6 +151,26 @@ SYNC_BUGS = [
     Planted("histogram_without_atomics", {K.SHARED_RACE}, lambda: (i32(64), i32(16), n(64)), block=(64,)),
     Planted("double_buffer_one_barrier", {K.SHARED_RACE}, lambda: (f32(256), f32(64), n(4)), block=(64,)),
 ]
+CAUSE_BUGS = [
+    Planted("barrier_in_branch", {K.DIVERGENT_BARRIER}, lambda: (i32(64), i32(64)), block=(64,)),
+    Planted("barrier_of_some_warps", {K.DIVERGENT_BARRIER}, lambda: (i32(128), i32(128)), block=(128,)),
+    Planted(
+        "exit_by_a_racing_flag",
+        {K.SHARED_RACE},
+        lambda: (i32(4)[::-1].copy(), i32(64), n(4)),
+        block=(64,),
+        settings={"order": "reverse"},
+    ),
+    Planted("wmma_without_fill", {K.UNINITIALISED_REGISTER}, lambda: (f16(256), f16(256), f32(256))),
+    Planted("wmma_without_load", {K.UNINITIALISED_REGISTER}, lambda: (f16(256), f32(256))),
+    Planted(
+        "mma_without_zero",
+        {K.UNINITIALISED_REGISTER},
+        lambda: (np.ones(128, np.uint32), np.ones(64, np.uint32), f32(128)),
+    ),
+    Planted("beside_shared", {K.OUT_OF_BOUNDS}, lambda: (f32(32), n(4000))),
+]
+BY_FILE = {MEMORY: MEMORY_BUGS, SYNC: SYNC_BUGS, CAUSES: CAUSE_BUGS}
 
 
 def bug_lines(path: Path, kernel: str) -> set[int]:
@@ -177,8 +197,7 @@ def launch(path: Path, case: Planted) -> None:
 
 @pytest.mark.parametrize(
     ("path", "case"),
-    [pytest.param(MEMORY, c, id=c.kernel) for c in MEMORY_BUGS]
-    + [pytest.param(SYNC, c, id=c.kernel) for c in SYNC_BUGS],
+    [pytest.param(path, c, id=c.kernel) for path, cases in BY_FILE.items() for c in cases],
 )
 def test_planted_bug_is_found_at_its_line(path: Path, case: Planted) -> None:
     """The first finding has the expected kind and points at a marked line, and the message names the kernel."""
@@ -198,7 +217,7 @@ def test_planted_bug_is_found_at_its_line(path: Path, case: Planted) -> None:
 
 def test_every_planted_kernel_is_launched() -> None:
     """No kernel of the files with planted bugs is forgotten."""
-    for path, cases in ((MEMORY, MEMORY_BUGS), (SYNC, SYNC_BUGS)):
+    for path, cases in BY_FILE.items():
         kernels = set(re.findall(r'extern "C" __global__ void (\w+)\(', path.read_text(encoding="utf-8")))
         assert kernels - {"endless_recursion"} == {c.kernel for c in cases}
 
@@ -208,6 +227,29 @@ def test_stack_overflow_is_contained() -> None:
     with pytest.raises(CudaFault) as caught:
         load(MEMORY).function("endless_recursion")((1,), (1,), (f32(1), f32(1)))
     assert caught.value.kind is K.STACK_OVERFLOW
+
+
+def test_symptoms_of_a_divergent_barrier_come_after_it() -> None:
+    """What the threads read that went past the barrier is listed too, but behind."""
+    with pytest.raises(CudaFault) as caught:
+        launch(CAUSES, next(c for c in CAUSE_BUGS if c.kernel == "barrier_in_branch"))
+    kinds = [finding.kind for finding in caught.value.findings]
+    assert kinds[0] is K.DIVERGENT_BARRIER
+    assert set(kinds[1:]) <= {K.UNINITIALISED_READ, K.SHARED_RACE}
+    assert kinds[1:]
+
+
+def test_an_address_far_from_the_shared_variables_is_any_pointer() -> None:
+    """Only what lies near is called an overrun of them."""
+    with pytest.raises(CudaFault) as caught:
+        load(CAUSES).function("beside_shared")((1,), (32,), (f32(32), n(1 << 19)))
+    assert caught.value.kind is K.INVALID_POINTER
+
+
+def test_a_register_finding_says_where_the_bytes_are_stored() -> None:
+    """And does not name a line without saying what is there."""
+    with pytest.raises(CudaFault, match=r"bytes stored at line \d+ depend on a variable that nobody has set(;|$)"):
+        launch(MEMORY, next(c for c in MEMORY_BUGS if c.kernel == "uninitialised_local_array"))
 
 
 def test_process_survives_and_results_stay_untouched() -> None:

@@ -106,6 +106,28 @@ RL_INLINE coalesced_group coalesced_threads(RL_SITE) {
     return group;
 }
 
+// The lanes of a group whose labels are equal, and those that agree about a predicate.
+template <class Group, class Label>
+RL_INLINE coalesced_group labeled_partition(const Group& group, Label label, RL_SITE) {
+    coalesced_group part;
+    part.mask = __match_any_sync(group.mask, label, line, file);
+    return part;
+}
+template <class Group>
+RL_INLINE coalesced_group binary_partition(const Group& group, bool predicate, RL_SITE) {
+    coalesced_group part;
+    const unsigned yes = __ballot_sync(group.mask, predicate, line, file);
+    part.mask = predicate ? yes : group.mask & ~yes;
+    return part;
+}
+// A tile whose size is known when the kernel runs.
+template <class Parent>
+RL_INLINE coalesced_group tiled_partition(const Parent&, unsigned size) {
+    coalesced_group tile;
+    tile.mask = (size == 32 ? ~0u : (1u << (size & 31)) - 1) << (rl_lane() & ~(size - 1));
+    return tile;
+}
+
 template <class Group>
 RL_INLINE void sync(const Group& group, RL_SITE) { group.sync(line, file); }
 

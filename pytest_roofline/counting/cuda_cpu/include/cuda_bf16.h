@@ -15,6 +15,9 @@ struct __nv_bfloat16_raw {
 
 RL_INLINE __nv_bfloat16 __float2bfloat16(float x) { return __nv_bfloat16(x); }
 RL_INLINE __nv_bfloat16 __float2bfloat16_rn(float x) { return __nv_bfloat16(x); }
+RL_INLINE __nv_bfloat16 __float2bfloat16_rz(float x) {
+    return __nv_bfloat16::from_bits(x != x ? 0x7FFF : static_cast<uint16_t>(rl_bits<uint32_t>(x) >> 16));
+}
 RL_INLINE __nv_bfloat16 __double2bfloat16(double x) { return __nv_bfloat16(x); }
 RL_INLINE __nv_bfloat16 __int2bfloat16_rn(int x) { return __nv_bfloat16(x); }
 RL_INLINE int __bfloat162int_rn(__nv_bfloat16 h) { return __float2int_rn(h); }
@@ -29,5 +32,7 @@ RL_INLINE float2 __bfloat1622float2(__nv_bfloat162 h) { return make_float2(h.x, 
 RL_INLINE __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return __nv_bfloat162(x, y); }
 RL_INLINE __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return __nv_bfloat162(x, y); }
 RL_INLINE __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 x) { return __nv_bfloat162(x, x); }
+RL_INLINE __nv_bfloat162 __low2bfloat162(__nv_bfloat162 h) { return __nv_bfloat162(h.x, h.x); }
+RL_INLINE __nv_bfloat162 __high2bfloat162(__nv_bfloat162 h) { return __nv_bfloat162(h.y, h.y); }
 RL_INLINE __nv_bfloat16 __low2bfloat16(__nv_bfloat162 h) { return h.x; }
 RL_INLINE __nv_bfloat16 __high2bfloat16(__nv_bfloat162 h) { return h.y; }

@@ -3,6 +3,7 @@
 #pragma once
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
+#include "rl/unset.hpp"
 
 namespace nvcuda {
 namespace wmma {
@@ -140,8 +141,20 @@ struct rl_mma {
     int line;
     const char* file;
 
+    // The operand that `from` picks of each lane's call.
+    template <class F>
+    RL_UNSEEN static void require_set(void* const* lanes, F from, const char* text) {
+        const auto at = [&](int lane) -> const rl_mma& { return *static_cast<const rl_mma*>(lanes[lane]); };
+        const auto& first = *from(at(0));
+        const size_t count = sizeof first.x / sizeof first.x[0];
+        rl_require_set([&](int lane) { return from(at(lane))->x; }, count, text, at(0).line, at(0).file);
+    }
+
     // Products in the accumulator's precision; the order of the sum is k ascending.
     RL_UNSEEN static void run(void* const* lanes, uint32_t) {
+        require_set(lanes, [](const rl_mma& op) { return op.a; }, "nobody has loaded or filled the fragment matrix_a of this mma_sync");
+        require_set(lanes, [](const rl_mma& op) { return op.b; }, "nobody has loaded or filled the fragment matrix_b of this mma_sync");
+        require_set(lanes, [](const rl_mma& op) { return op.c; }, "nobody has loaded or filled the accumulator of this mma_sync");
         using Sum = std::conditional_t<std::is_integral_v<typename C::element_type>, int,
                                        std::conditional_t<std::is_same_v<typename C::element_type, double>, double, float>>;
         static Sum a[A::rows][A::columns], b[B::rows][B::columns], sum[C::rows][C::columns];

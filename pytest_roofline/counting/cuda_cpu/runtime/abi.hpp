@@ -43,6 +43,8 @@ enum class Kind : u32 {
     endless_loop,
     guard_overwritten,
     unsupported,
+    time_limit,
+    uninitialised_register,
 };
 
 // The state of one byte of a buffer or of shared memory.
@@ -72,6 +74,7 @@ struct Fault {
     i64 offset;        // bytes from the start of the buffer, or of the shared window
     int region;        // number of the buffer, kNoRegion or kSharedRegion
     int line;          // 0: find it from pc
+    u32 symptom;       // of a divergent barrier found later
     u64 size;
     char file[256];
     char text[384];
@@ -112,6 +115,7 @@ struct LaunchSpec {
     const Span* objects;      // other variables of the module, relative to its load address
     u64 shared_count, objects_count;
     double time_limit;        // seconds that one thread may run without a barrier or its end
+    double launch_limit;      // seconds of the processor that the whole launch may take
 };
 
 }  // namespace roofline

@@ -7,12 +7,14 @@ namespace roofline {
 
 RL_HOT u64 spread(u8 bits) { return bits * 0x0101010101010101ull; }
 
+constexpr u64 kNearby = 64 * 1024;  // further away from the shared variables it is no index of them that is wrong
+
 RL_COLD inline void bad_pointer(u64 address, u32 size, u32 flags, u64 pc) {
     const char* verb = flags & kWrite ? "write" : "read";
     Place place;
     place.pc = pc;
     place.size = size;
-    if (shared.length && address + (1 << 20) >= shared.low && address < shared.low + shared.length + (1 << 20)) {
+    if (shared.length && address + kNearby >= shared.low && address < shared.low + shared.length + kNearby) {
         place.region = kSharedRegion;
         place.offset = static_cast<i64>(address - shared.low);
         report(Kind::out_of_bounds, place, true, "%s of %u bytes outside the shared variables", verb, size);
@@ -31,7 +33,8 @@ RL_COLD inline void bad_pointer(u64 address, u32 size, u32 flags, u64 pc) {
            static_cast<unsigned long long>(address), address < kPage ? " (null pointer)" : "");
 }
 
-RL_COLD inline void not_readable(u8 state, const Place& place) {
+RL_COLD inline void not_readable(u8 state, Place place) {
+    place.reader = current->linear;
     if (state & kInFlight) {
         report(Kind::async_copy, place, false, "access to bytes that a cp.async is still writing; wait for it first");
     } else {

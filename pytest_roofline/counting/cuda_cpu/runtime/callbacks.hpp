@@ -26,7 +26,7 @@ namespace roofline {
 RL_HOT void volatile_read(u64 address, u32 size, u64 return_address) {
     if (current && address - current->stack_low < kStackBytes) return;
     // Polled before it is read: the value that a loop waits for is then the one just written.
-    if (current) poll(relative(return_address));
+    if (current) poll(relative(return_address), address);
     strong_access(address, size, kVolatile, return_address);
 }
 

@@ -5,8 +5,6 @@
 // before the fence; an atomic or volatile load of that location acquires it, through a chain of read-modify-writes too.
 #pragma once
 
-#include <memory>
-
 #include "memory.hpp"
 
 namespace roofline {
@@ -22,125 +20,17 @@ RL_HOT u64 block_of(Stamp s) { return s >> 42; }  // plus one; zero: no access
 RL_HOT u32 thread_of(Stamp s) { return s >> 32 & 1023; }
 RL_HOT u16 epoch_of(Stamp s) { return static_cast<u16>(s >> 16); }
 RL_HOT u16 clock_of(Stamp s) { return static_cast<u16>(s); }
-RL_HOT u64 this_block() { return (launch.block + 1) & ((1u << kBlockBits) - 1); }
-RL_HOT bool earlier(u16 a, u16 b) { return static_cast<int16_t>(a - b) < 0; }
+RL_HOT u32 this_block() { return static_cast<u32>(launch.block + 1) & ((1u << kBlockBits) - 1); }
 
-// The fences of all threads of a block before one of its barriers: after it, any of them may publish for all.
-struct FenceSet {
-    u16 epoch = 0;
-    bool device = true;
-    u16 bound[kMaxThreads] = {};  // accesses of the thread below this clock are fenced
-};
-
-struct Release {
-    u64 block;
-    u32 thread;
-    Fence fence;
-    bool block_scope;
-    std::vector<std::shared_ptr<FenceSet>> sets;
-};
-
-inline std::vector<std::shared_ptr<FenceSet>> block_fences;
-
-// Which releases of a variable have been looked at for a question, at least this deep.
-struct Asked {
-    u64 question = 0;
-    u32 from = 0, to = 0;
-    int depth = 0;
-};
-
-inline u64 question = 0;  // the number of the one that is being answered
-
-// A location used for synchronisation: the releases that reading it acquires, in the order of its modification.
+// A location used for synchronisation: what reading it acquires. Read-modify-writes add to it, a plain store starts anew.
 struct SyncVariable {
-    std::vector<Release> releases;
-    std::unordered_map<u64, std::vector<u32>> by_block;
-    u32 head = 0;  // a plain store ends the release sequences before it
-    bool in_shared = false;
-    Asked asked;
+    Known device;                             // by all blocks
+    std::unordered_map<u32, Known> in_block;  // by the releasing block only, of a narrower fence or atomic
+    u32 stores = 0;
 };
 
-inline std::unordered_map<u64, SyncVariable*> sync_variables;
-// All of the launch: what a release knows may name one of a block that has ended.
-inline std::vector<std::unique_ptr<SyncVariable>> all_variables;
-
-inline SyncVariable* new_variable(u64 address, bool in_shared) {
-    all_variables.push_back(std::make_unique<SyncVariable>());
-    SyncVariable* const variable = all_variables.back().get();
-    variable->in_shared = in_shared;
-    return sync_variables[address] = variable;
-}
-
-inline void forget_sync() {
-    sync_variables.clear();
-    all_variables.clear();
-}
-
-inline void forget_shared_sync() {
-    std::erase_if(sync_variables, [](const auto& entry) { return entry.second->in_shared; });
-}
-
-inline void merge_acquired(std::vector<Acquired>& into, const std::vector<Acquired>& from) {
-    for (const Acquired& a : from) {
-        bool found = false;
-        for (Acquired& b : into) {
-            if (b.variable != a.variable || a.from > b.to || b.from > a.to) continue;
-            b.from = std::min(a.from, b.from);
-            b.to = std::max(a.to, b.to);
-            found = true;
-            break;
-        }
-        if (!found) into.push_back(a);
-    }
-}
-
-inline bool covers(const Release& r, Stamp s) {
-    const u32 thread = thread_of(s);
-    const bool same_block = r.block == this_block();
-    for (const auto& set : r.sets) {
-        if ((same_block || (set->device && !r.block_scope)) && set->epoch == epoch_of(s) &&
-            earlier(clock_of(s), set->bound[thread]))
-            return true;
-    }
-    if (!r.fence.set || (!same_block && (!r.fence.device || r.block_scope))) return false;
-    if (earlier(epoch_of(s), r.fence.epoch)) return true;
-    if (epoch_of(s) != r.fence.epoch) return false;
-    if (thread == r.thread) return !earlier(r.fence.clock, clock_of(s));
-    return thread / kWarp == r.thread / kWarp && earlier(clock_of(s), r.fence.warp_clocks[thread % kWarp]);
-}
-
-inline bool knows(const std::vector<Acquired>& acquired, Stamp s, int depth);
-
-// Does the state at one of the releases [from, to) of a variable include the access `s`?
-inline bool knows(SyncVariable& variable, u32 from, u32 to, Stamp s, int depth) {
-    if (from >= to) return false;
-    const auto found = variable.by_block.find(block_of(s));
-    if (found != variable.by_block.end()) {
-        const std::vector<u32>& positions = found->second;
-        for (auto at = std::lower_bound(positions.begin(), positions.end(), from); at != positions.end() && *at < to; ++at)
-            if (covers(variable.releases[*at], s)) return true;
-    }
-    if (depth == 0) return false;
-    for (u32 position = from; position < to; ++position) {
-        const Release& r = variable.releases[position];
-        if (!r.fence.acquired.empty() && knows(r.fence.acquired, s, depth - 1)) return true;
-    }
-    return false;
-}
-
-// Does what was acquired include the access `s`? Looks through a few nested acquisitions. Whoever takes a lock has
-// acquired what all before acquired, so the same releases come up again and again: each is looked at once a question.
-inline bool knows(const std::vector<Acquired>& acquired, Stamp s, int depth) {
-    for (const Acquired& a : acquired) {
-        Asked& asked = a.variable->asked;
-        const bool again = asked.question == question && asked.depth >= depth && a.from <= asked.to && asked.from <= a.to;
-        const Asked before = again ? asked : Asked{question, a.to, a.to, depth};
-        asked = {question, std::min(a.from, again ? before.from : a.from), std::max(a.to, again ? before.to : a.to), depth};
-        if (knows(*a.variable, a.from, std::min(before.from, a.to), s, depth)) return true;
-        if (again && knows(*a.variable, std::max(before.to, a.from), a.to, s, depth)) return true;
-    }
-    return false;
-}
+inline std::unordered_map<u64, SyncVariable> sync_variables;
+inline std::unordered_map<u64, SyncVariable> shared_variables;  // of the running block, in its shared memory
 
 // What named barriers have taught the warps of this block since its last barrier of all: the accesses of a thread below a
 // clock happened before.
@@ -151,6 +41,10 @@ struct Lessons {
 
 inline std::vector<Lessons> lessons;  // by warp; empty: the block has used no named barrier
 
+RL_COLD inline bool knows(const Known& known, Stamp s) {
+    return includes(known, static_cast<u32>(block_of(s)), thread_of(s), epoch_of(s), clock_of(s));
+}
+
 // Did the access `old` happen before what thread `t` does now?
 RL_HOT bool happened_before(const Thread& t, Stamp old) {
     if (block_of(old) == this_block()) {
@@ -160,9 +54,7 @@ RL_HOT bool happened_before(const Thread& t, Stamp old) {
         if (!lessons.empty() && lessons[t.warp].epoch == launch.epoch && earlier(clock_of(old), lessons[t.warp].below[thread]))
             return true;
     }
-    if (t.acquired.empty() && launch.block_acquired.empty()) return false;
-    ++question;
-    return knows(t.acquired, old, 3) || knows(launch.block_acquired, old, 3);
+    return (t.known && knows(t.known, old)) || (launch.known && knows(launch.known, old));
 }
 
 // Into `to`, unless that is of an epoch before, whatever `from` knows.
@@ -172,67 +64,149 @@ inline void learn(Lessons& to, const Lessons& from) {
     for (u32 i = 0; i < launch.threads; ++i) to.below[i] = std::max(to.below[i], from.below[i]);
 }
 
+// What the thread knows of others but for its warp's clocks.
+inline Known learnt(const Thread& t) {
+    Known known = join(launch.known, t.known);
+    if (lessons.empty() || lessons[t.warp].epoch != launch.epoch) return known;
+    std::vector<u32> bounds;
+    for (u32 i = 0; i < launch.threads; ++i)
+        if (lessons[t.warp].below[i]) bounds.push_back(bound(i, lessons[t.warp].below[i]));
+    return join(known, known_of_block(this_block(), launch.epoch, std::move(bounds)));
+}
+
 inline void fence(bool device) {
     Thread& t = *current;
-    Fence& f = t.fence;
     launch.fenced = true;
-    f.device = device || (f.set && f.device && f.epoch == launch.epoch && f.clock + 1 == t.clock);
+    Fence& f = t.fences[kBlockFence];
     f.set = true;
     f.epoch = launch.epoch;
     f.clock = t.clock;
     std::memcpy(f.warp_clocks, warps[t.warp].clocks[t.lane], sizeof f.warp_clocks);
-    f.acquired = t.acquired;
-    merge_acquired(f.acquired, launch.block_acquired);
+    f.known = learnt(t);
+    f.released.reset();
+    if (device) t.fences[kDeviceFence] = f;
     ++t.clock;
     warps[t.warp].clocks[t.lane][t.lane] = t.clock;
     warps[t.warp].ordered = true;
 }
 
-// The synchronising effect of an atomic or volatile access.
-inline void synchronise(u64 address, bool reads, bool writes, bool in_shared, bool block_scope) {
-    Thread& t = *current;
-    const auto found = sync_variables.find(address);
-    SyncVariable* variable = found == sync_variables.end() ? nullptr : found->second;
-    if (variable && reads && variable->head < variable->releases.size()) {
-        launch.fenced = true;
-        merge_acquired(t.acquired, {{variable, variable->head, static_cast<u32>(variable->releases.size())}});
+// What a release by the thread tells: all that was there at its fence, and what the block had fenced before its barriers.
+inline Known released(Thread& t, int scope) {
+    Fence& f = t.fences[scope];
+    if (!f.set) return launch.fences[scope];
+    if (f.released && f.released_epoch == launch.epoch) return f.released;
+    std::vector<u32> bounds;
+    for (u32 k = 0; k < kWarp; ++k) {
+        const u16 clock = k == t.lane ? static_cast<u16>(f.clock + 1) : f.warp_clocks[k];
+        if (clock) bounds.push_back(bound(t.warp * kWarp + k, clock));
     }
-    if (!writes) return;
-    if (variable && !reads) variable->head = static_cast<u32>(variable->releases.size());
-    if (!t.fence.set && block_fences.empty()) return;
-    if (!variable) variable = new_variable(address, in_shared);
-    Release release{this_block(), t.linear, t.fence, block_scope, block_fences};
-    variable->by_block[this_block()].push_back(static_cast<u32>(variable->releases.size()));
-    variable->releases.push_back(std::move(release));
+    f.released = join(join(f.known, known_of_block(this_block(), f.epoch, std::move(bounds))), launch.fences[scope]);
+    f.released_epoch = launch.epoch;
+    return f.released;
+}
+
+inline std::unordered_map<u64, SyncVariable>& variables_at(u64 address) {
+    return address - shared.low < shared.length ? shared_variables : sync_variables;
+}
+
+// A thread that polls acquires the same again and again: `latest` is looked at before the whole.
+inline void acquire(u64 address) {
+    Thread& t = *current;
+    const auto& variables = variables_at(address);
+    const auto found = variables.find(address);
+    if (found == variables.end()) return;
+    const SyncVariable& variable = found->second;
+    if (variable.device && variable.device != t.latest) {
+        launch.fenced = true;
+        t.latest = variable.device;
+        t.known = join(t.known, variable.device);
+    }
+    if (variable.in_block.empty()) return;
+    const auto own = variable.in_block.find(this_block());
+    if (own == variable.in_block.end()) return;
+    launch.fenced = true;
+    t.known = join(t.known, own->second);
+}
+
+inline bool has_fenced(const Thread& t) { return t.fences[kBlockFence].set || launch.fences[kBlockFence]; }
+
+// An atomic or volatile store; `continues`: of an atomic that has read the location too.
+inline void release(u64 address, bool continues, bool block_scope) {
+    Thread& t = *current;
+    auto& variables = variables_at(address);
+    auto found = variables.find(address);
+    if (found != variables.end() && !continues) {
+        const u32 stores = found->second.stores + 1;
+        found->second = {};
+        found->second.stores = stores;
+    }
+    if (!has_fenced(t)) return;
+    const Known to_block = released(t, kBlockFence), to_device = block_scope ? nullptr : released(t, kDeviceFence);
+    if (found == variables.end()) found = variables.try_emplace(address).first;
+    SyncVariable& variable = found->second;
+    const Released now{address, variable.stores, to_block, to_device};
+    if (now == t.last_release) return;
+    t.last_release = now;
+    variable.device = join(variable.device, to_device);
+    if (to_block == to_device) return;
+    Known& own = variable.in_block[this_block()];
+    own = join(own, to_block);
 }
 
 // __syncthreads: what the threads fenced, any of them may release from now on; what they acquired, all know.
 inline void join_block() {
     if (!launch.fenced) return;
-    std::shared_ptr<FenceSet> set;
     for (u32 i = 0; i < launch.threads; ++i) {
         Thread& t = threads[i];
-        if (!t.acquired.empty()) {
-            merge_acquired(launch.block_acquired, t.acquired);
-            t.acquired.clear();
-        }
-        if (!t.fence.set || t.fence.epoch != launch.epoch) continue;
-        if (!set) {
-            set = std::make_shared<FenceSet>();
-            set->epoch = launch.epoch;
-        }
-        set->bound[i] = static_cast<u16>(t.fence.clock + 1);
-        set->device &= t.fence.device;
+        if (!t.known) continue;
+        launch.known = join(launch.known, t.known);
+        t.known.reset();
     }
-    if (set) block_fences.push_back(std::move(set));
+    for (int scope = 0; scope < kScopes; ++scope) {
+        std::vector<u32> bounds;
+        Known known;
+        for (u32 i = 0; i < launch.threads; ++i) {
+            const Fence& f = threads[i].fences[scope];
+            if (!f.set || f.epoch != launch.epoch) continue;
+            bounds.push_back(bound(i, static_cast<u16>(f.clock + 1)));
+            known = join(known, f.known);
+        }
+        if (bounds.empty()) continue;
+        known = join(known, known_of_block(this_block(), launch.epoch, std::move(bounds)));
+        launch.fences[scope] = join(launch.fences[scope], known);
+    }
+}
+
+// The fences of lanes that meet: each may release what any of them has fenced.
+inline void join_fences(Thread* lanes, u32 mask, int scope) {
+    u16 clocks[kWarp] = {};
+    Known known;
+    const auto counts = [&](u32 l) {
+        const Fence& f = lanes[l].fences[scope];
+        return (mask >> l & 1) && f.set && f.epoch == launch.epoch;
+    };
+    for (u32 l = 0; l < kWarp; ++l) {
+        if (!counts(l)) continue;
+        const Fence& f = lanes[l].fences[scope];
+        clocks[l] = std::max(clocks[l], static_cast<u16>(f.clock + 1));
+        for (u32 k = 0; k < kWarp; ++k) clocks[k] = std::max(clocks[k], f.warp_clocks[k]);
+        known = join(known, f.known);
+    }
+    for (u32 l = 0; l < kWarp; ++l) {
+        if (!counts(l)) continue;
+        Fence& f = lanes[l].fences[scope];
+        std::memcpy(f.warp_clocks, clocks, sizeof clocks);
+        f.known = known;
+        f.released.reset();
+    }
 }
 
 // __syncwarp: every lane of `mask` learns what the others know.
 inline void join_lanes(Warp& warp, Thread* lanes, u32 mask) {
-    u16 joined[kWarp], fenced[kWarp] = {};
+    u16 joined[kWarp];
     warp.ordered = true;
     bool first = true;
-    std::vector<Acquired> acquired;
+    Known known;
     for (u32 l = 0; l < warp.size; ++l) {
         if (!(mask >> l & 1)) continue;
         warp.clocks[l][l] = ++lanes[l].clock;
@@ -240,19 +214,15 @@ inline void join_lanes(Warp& warp, Thread* lanes, u32 mask) {
             if (first || earlier(joined[k], warp.clocks[l][k])) joined[k] = warp.clocks[l][k];
         }
         first = false;
-        if (lanes[l].fence.set && lanes[l].fence.epoch == launch.epoch) {
-            fenced[l] = std::max(fenced[l], static_cast<u16>(lanes[l].fence.clock + 1));
-            for (u32 k = 0; k < kWarp; ++k) fenced[k] = std::max(fenced[k], lanes[l].fence.warp_clocks[k]);
-        }
-        if (!lanes[l].acquired.empty()) merge_acquired(acquired, lanes[l].acquired);
+        known = join(known, lanes[l].known);
     }
     for (u32 l = 0; l < warp.size; ++l) {
         if (!(mask >> l & 1)) continue;
         std::memcpy(warp.clocks[l], joined, sizeof joined);
-        Fence& f = lanes[l].fence;
-        if (f.set && f.epoch == launch.epoch) std::memcpy(f.warp_clocks, fenced, sizeof fenced);
-        if (!acquired.empty()) lanes[l].acquired = acquired;
+        if (known) lanes[l].known = known;
     }
+    if (!launch.fenced) return;
+    for (int scope = 0; scope < kScopes; ++scope) join_fences(lanes, mask, scope);
 }
 
 }  // namespace roofline

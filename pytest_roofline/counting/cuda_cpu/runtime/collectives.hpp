@@ -116,6 +116,7 @@ inline void run_lanes(const Warp& warp, Thread* lanes, const Pending& p) {
     current = nullptr;
     function(data, p.arrived);
     current = saved;
+    if (launch.abort && current) abandon();
 }
 
 inline void perform(u32 warp_index, const Pending& p) {

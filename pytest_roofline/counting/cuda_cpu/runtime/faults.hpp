@@ -1,6 +1,7 @@
 // Findings: collected in the order of discovery; a fatal one ends the launch.
 #pragma once
 
+#include <bitset>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -10,6 +11,7 @@
 namespace roofline {
 
 constexpr size_t kMaxFaults = 64;
+constexpr u32 kNobody = ~0u;
 
 struct Place {
     u64 pc = 0, other_pc = 0;
@@ -17,7 +19,17 @@ struct Place {
     i64 offset = 0;
     u64 size = 0;
     Site site{};
+    u32 reader = kNobody;  // thread of this block that read what is wrong
 };
+
+// Who read what a finding is about. By that a cause is told from a symptom: see note_divergence.
+struct Readers {
+    u64 block;
+    u16 epoch;
+    std::bitset<kMaxThreads> threads;
+};
+
+inline std::vector<Readers> readers;  // of each finding
 
 inline Fault make_fault(Kind kind, const Place& place) {
     Fault fault{};
@@ -35,6 +47,26 @@ inline Fault make_fault(Kind kind, const Place& place) {
     fault.line = place.site.line;
     std::snprintf(fault.file, sizeof fault.file, "%s", place.site.file);
     return fault;
+}
+
+inline void add_fault(const Fault& fault) {
+    launch.faults.push_back(fault);
+    readers.resize(launch.faults.size());
+    readers.back() = {launch.block, launch.epoch, {}};
+}
+
+// Some threads wait at a barrier and the others will not come. Reads by those others behind the barrier are no bugs of their
+// own: races and unwritten bytes that no waiting thread has read, since the barrier before, are symptoms. What waiting threads
+// have read may on the contrary be why the threads went different ways.
+inline void note_divergence() {
+    std::bitset<kMaxThreads> waiting;
+    for (u32 i = 0; i < launch.threads; ++i) waiting[i] = threads[i].status == Status::barrier;
+    for (size_t i = 0; i < launch.faults.size(); ++i) {
+        const Kind kind = static_cast<Kind>(launch.faults[i].kind);
+        const bool candidate = kind == Kind::shared_race || kind == Kind::global_race || kind == Kind::uninitialised_read;
+        if (!candidate || readers[i].block != launch.block || readers[i].epoch != launch.epoch) continue;
+        launch.faults[i].symptom = (readers[i].threads & waiting).none();
+    }
 }
 
 // Ends the launch: the running thread never continues.
@@ -57,7 +89,12 @@ __attribute__((format(printf, 4, 5))) RL_COLD inline void report(Kind kind, cons
         std::vsnprintf(fault.text, sizeof fault.text, format, arguments);
         va_end(arguments);
         launch.fault_index[key] = static_cast<u32>(launch.faults.size());
-        launch.faults.push_back(fault);
+        add_fault(fault);
+    }
+    if (place.reader != kNobody) {
+        const auto entry = launch.fault_index.find(key);
+        if (entry != launch.fault_index.end() && readers[entry->second].block == launch.block)
+            readers[entry->second].threads.set(place.reader);
     }
     if (fatal) {
         launch.abort = true;

@@ -9,7 +9,8 @@ constexpr u32 kNamedBarriers = 16;
 
 struct NamedBarrier {
     u32 arrived = 0, expected = 0;
-    Lessons known;  // to those that have arrived
+    Lessons known;   // to those that have arrived
+    Known acquired;  // by them, of other blocks
 };
 
 inline NamedBarrier named_barriers[kNamedBarriers];
@@ -30,6 +31,7 @@ RL_COLD inline void bad_named_barrier(const Site& site, const char* text) {
 inline void tell(NamedBarrier& barrier, Thread& t) {
     if (lessons.empty()) lessons.resize(kMaxThreads / kWarp);
     if (barrier.known.epoch != launch.epoch) barrier.known = {launch.epoch, {}};
+    barrier.acquired = join(barrier.acquired, t.known);
     warps[t.warp].clocks[t.lane][t.lane] = ++t.clock;
     warps[t.warp].ordered = true;
     barrier.known.below[t.linear] = t.clock;
@@ -42,6 +44,7 @@ inline void open_named_barrier(u32 id, const Thread* last) {
         const bool waits = t.status == Status::named && t.operand == id;
         if (!waits && &t != last) continue;
         if (&t == last || t.lane == 0) learn(lessons[t.warp], named_barriers[id].known);
+        t.known = join(t.known, named_barriers[id].acquired);
         if (waits) t.status = Status::ready;
     }
     named_barriers[id].arrived = named_barriers[id].expected = 0;

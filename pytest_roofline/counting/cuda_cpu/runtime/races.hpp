@@ -59,7 +59,7 @@ inline void settle_same_value() {
     if (!same_value.waiting) return;
     same_value.waiting = false;
     if (std::memcmp(reinterpret_cast<void*>(same_value.address), same_value.before, same_value.size) == 0) return;
-    if (launch.faults.size() < kMaxFaults) launch.faults.push_back(same_value.fault);
+    if (launch.faults.size() < kMaxFaults) add_fault(same_value.fault);
 }
 
 RL_COLD inline void race(const Subject& s, u64 address, Stamp other, u32 other_pc, const char* what, bool two_writes) {
@@ -69,6 +69,7 @@ RL_COLD inline void race(const Subject& s, u64 address, Stamp other, u32 other_p
     place.region = s.region;
     place.offset = s.offset;
     place.size = s.size;
+    if (!two_writes && block_of(other) == this_block()) place.reader = s.flags & kWrite ? thread_of(other) : current->linear;
     const Kind kind = s.region == kSharedRegion ? Kind::shared_race : Kind::global_race;
     const u64 block = block_of(other) - 1;
     const u32* g = launch.spec->grid;

@@ -1,13 +1,14 @@
 // Several blocks under way, as on a GPU, where they run at the same time: before an access by which blocks talk to each
 // other, one that has stored something since its last turn may be set aside for another. What a block has of its own then
-// changes places with that of the other.
+// changes places with that of the other. In the same way a thread pauses for the others of its block.
 #pragma once
 
 #include "named_barriers.hpp"
 
 namespace roofline {
 
-constexpr u32 kInterleaved = 3;  // of LaunchSpec::order
+constexpr u32 kRandom = 2, kInterleaved = 3;  // of LaunchSpec::order
+constexpr u8 kSurePauses = 3, kMostPauses = 20;
 constexpr size_t kMostAside = 3;
 
 struct Resident {
@@ -18,12 +19,11 @@ struct Resident {
     std::vector<u32> thread_order;
     std::vector<Thread> threads;
     std::vector<Warp> warps;
-    std::vector<Acquired> block_acquired;
-    std::vector<std::shared_ptr<FenceSet>> block_fences;
+    Known known, fences[kScopes];
     std::vector<StrongWrite> seen_by_block;
     std::vector<Lessons> lessons;
     NamedBarrier named_barriers[kNamedBarriers];
-    std::unordered_map<u64, SyncVariable*> shared_variables;
+    std::unordered_map<u64, SyncVariable> shared_variables;
     std::vector<u8> shared_bytes, shared_state;
     std::vector<Cell> shared_cells;
 };
@@ -36,21 +36,6 @@ inline u32 decide() {
     return static_cast<u32>(schedule >> 33);
 }
 
-// The synchronisation variables in shared memory, which has the same addresses in every block, become another block's.
-inline void exchange_shared_variables(std::unordered_map<u64, SyncVariable*>& theirs) {
-    std::unordered_map<u64, SyncVariable*> mine;
-    for (auto it = sync_variables.begin(); it != sync_variables.end();) {
-        if (it->second->in_shared) {
-            mine.insert(*it);
-            it = sync_variables.erase(it);
-        } else {
-            ++it;
-        }
-    }
-    sync_variables.insert(theirs.begin(), theirs.end());
-    theirs.swap(mine);
-}
-
 // The running block's state for another's. References to threads stay good: the arrays change places, not their elements.
 inline void exchange(Resident& other) {
     std::swap(launch.block, other.block);
@@ -61,12 +46,12 @@ inline void exchange(Resident& other) {
     thread_order.swap(other.thread_order);
     threads.swap(other.threads);
     warps.swap(other.warps);
-    launch.block_acquired.swap(other.block_acquired);
-    block_fences.swap(other.block_fences);
+    launch.known.swap(other.known);
+    std::swap(launch.fences, other.fences);
     seen_by_block.swap(other.seen_by_block);
     lessons.swap(other.lessons);
     std::swap(named_barriers, other.named_barriers);
-    exchange_shared_variables(other.shared_variables);
+    shared_variables.swap(other.shared_variables);
     for (const Span& s : shared.spans) {
         u8* mine = reinterpret_cast<u8*>(shared.low + s.low);
         std::swap_ranges(mine, mine + s.size, other.shared_bytes.data() + s.low);
@@ -118,9 +103,23 @@ inline bool other_block_waits() { return !aside.empty(); }
 
 inline bool on_chip(u64 address) { return address - shared.low < shared.length; }
 
-// A thread is about to make a volatile or atomic access. Each time a block is set aside makes the next half as likely, so
-// that a block of many atomics ends.
-inline void may_set_aside(u64 address, bool writes) {
+// A thread is about to make a volatile or atomic access. In half of the launches it pauses the first times for sure; then,
+// and in the others, each pause makes its next half as likely, so that a thread of many atomics ends.
+inline void may_pause() {
+    if (!launch.flags) return;
+    Thread& t = *current;
+    if (!t.has_published || t.pauses >= kMostPauses) return;
+    const u32 reluctance = launch.eager ? std::max<u32>(t.pauses, kSurePauses) - kSurePauses : t.pauses + 1u;
+    if (!(decide() >> (31 - reluctance))) {
+        ++t.pauses;
+        t.status = Status::ready;
+        t.polling = false;
+        wait();
+    }
+}
+
+// The same for the whole block.
+inline void may_set_aside(u64 address) {
     if (!launch.flags || on_chip(address)) return;  // without hooks at its loads a block that polls would never stop
     if (launch.has_published && aside.size() < kMostAside && launch.times_aside < 20 && !(decide() >> (30 - launch.times_aside))) {
         launch.set_aside = true;
@@ -128,7 +127,6 @@ inline void may_set_aside(u64 address, bool writes) {
         current->polling = false;
         wait();
     }
-    launch.has_published |= writes;
 }
 
 inline void forget_residents() {
@@ -139,6 +137,7 @@ inline void forget_residents() {
     idle_rounds = 0;
     schedule = launch.spec->seed * 2862933555777941757ull + 3037000493ull;
     for (int i = 0; i < 3; ++i) decide();
+    launch.eager = decide() >> 30;
 }
 
 inline void name_block(u64 block) {

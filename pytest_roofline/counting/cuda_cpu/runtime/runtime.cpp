@@ -148,19 +148,17 @@ void run(const LaunchSpec& spec) {
     used_results.clear();
     forget_strong_writes();
     line_counts.clear();
-    forget_sync();
+    sync_variables.clear();
+    shared_variables.clear();
     forget_residents();
     reset_stacks();
     same_value.waiting = false;
     for (Thread& t : threads) {
         t.log.clear();
         t.copies.clear();
-        t.acquired.clear();
         t.seen.clear();
-        t.fence.acquired.clear();
-        t.fence.set = false;
+        t.forget_order();
     }
-    block_fences.clear();
     name_threads();
     forget_accesses();
     find_module(spec);

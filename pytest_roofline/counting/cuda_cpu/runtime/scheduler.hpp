@@ -70,7 +70,7 @@ inline Stack* next_turn() {
         Thread& t = threads[thread_order[pass.position++]];
         if (t.status != Status::ready) continue;
         pass.ran = true;
-        t.polling = false;
+        t.polling = t.has_published = false;
         current = &t;
         progress = progress + 1;
         return t.stack;
@@ -125,13 +125,10 @@ inline void forget_order() {
         for (u32 i = 0; i < launch.threads; ++i) threads[i].seen.clear();
     }
     if (!launch.fenced) return;
-    launch.block_acquired.clear();
-    block_fences.clear();
-    forget_shared_sync();
-    for (u32 i = 0; i < launch.threads; ++i) {
-        threads[i].fence.set = false;
-        threads[i].acquired.clear();
-    }
+    launch.known.reset();
+    for (Known& fenced : launch.fences) fenced.reset();
+    shared_variables.clear();
+    for (u32 i = 0; i < launch.threads; ++i) threads[i].forget_order();
 }
 
 void forget_named_barriers();  // named_barriers.hpp
@@ -149,7 +146,8 @@ inline void begin_block() {
         t.status = Status::fresh;
         t.site = {};  // not that of the launch before, maybe of another module
         t.clock = 0;
-        t.polling = false;
+        t.polling = t.has_published = false;
+        t.pauses = 0;
         t.commit_groups = 0;
     }
     for (const Span& s : shared.spans) {
@@ -224,6 +222,7 @@ RL_COLD inline void report_stuck() {
     Place place;
     place.site = witness->site;
     current = witness;
+    if (only_barriers) note_divergence();
     report(only_barriers ? Kind::divergent_barrier : Kind::deadlock, place, false, "%s", text.c_str());
     current = nullptr;
     launch.abort = true;
@@ -249,6 +248,7 @@ inline bool unblock() {
         Place place;
         place.site = first->site;
         current = first;
+        note_divergence();
         report(Kind::divergent_barrier, place, false, "%u of %u threads reach the barrier, the others have returned", waiting,
                launch.threads);
         current = nullptr;
@@ -264,15 +264,23 @@ inline bool finished() {
 }
 
 RL_COLD inline void report_livelock() {
-    for (u32 i = 0; i < launch.threads; ++i)
-        if (threads[i].status == Status::ready) {
-            current = &threads[i];
-            break;
-        }
     Place place;
-    place.pc = current ? current->operand : 0;
+    u32 polling = 0;
+    for (u32 i = 0; i < launch.threads; ++i) {
+        Thread& t = threads[i];
+        if (t.status != Status::ready) continue;
+        ++polling;
+        if (!current) {
+            current = &t;
+            place.pc = t.operand;
+        } else if (t.operand != place.pc) {
+            place.other_pc = t.operand;
+        }
+    }
+    const bool one = launch.blocks == 1;
     report(Kind::livelock, place, false,
-           "threads poll memory that no other thread changes; blocks run one after the other, so a block cannot wait for a later one");
+           "%u threads of the block poll memory that nobody changes any more: a lock that is never free, or a flag that nobody sets%s",
+           polling, one ? "" : " (blocks are taken up in order, so that none may wait for a later one)");
     current = nullptr;
     launch.abort = true;
 }

@@ -21,6 +21,7 @@ inline std::vector<Span> runtime_segments;
 inline Crash crash;
 inline u64 watched_progress = 0, watched_block = 0;
 inline double stuck_seconds = 0, block_seconds = 0;
+inline double launch_started = 0;  // seconds of the processor
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr int kSignalCount = 5;
@@ -55,6 +56,12 @@ inline void on_crash(int signal, siginfo_t* info, void* context) {
 
 inline timer_t watchdog_timer;
 
+inline double worked() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 inline void arm(double seconds) {
     itimerspec spec{};
     spec.it_interval.tv_sec = spec.it_value.tv_sec = static_cast<time_t>(seconds);
@@ -66,25 +73,31 @@ inline void arm(double seconds) {
 // its lock would stay taken.
 inline double patience(u64 pc) { return in_module(pc) ? 0 : in_runtime(pc) ? 5 : 60; }
 
+// How many seconds a thread, a block or the launch is over its limit; negative: none is.
+inline double overdue() {
+    const LaunchSpec& spec = *launch.spec;
+    return std::max({stuck_seconds - spec.time_limit, block_seconds - spec.time_limit * kBlockPatience,
+                     worked() - launch_started - spec.launch_limit});
+}
+
 // While the thread cannot be stopped where it is, it looks more often.
 inline void on_tick(int signal, siginfo_t*, void* context) {
-    const double limit = launch.spec->time_limit;
-    const bool impatient = stuck_seconds >= limit || block_seconds >= limit * kBlockPatience;
+    static bool impatient = false;
     const double tick = impatient ? kImpatientTick : kTick;
     stuck_seconds = progress == watched_progress ? stuck_seconds + tick : 0;
     block_seconds = launch.block == watched_block ? block_seconds + tick : 0;
     watched_progress = progress;
     watched_block = launch.block;
-    if (stuck_seconds < limit && block_seconds < limit * kBlockPatience) {
-        if (impatient) arm(kTick);
-        return;
-    }
+    const double over = overdue();
     const u64 pc = interrupted_pc(context);
-    if (std::max(stuck_seconds - limit, block_seconds - limit * kBlockPatience) >= patience(pc)) {
-        crash = {signal, 0, pc};
-        siglongjmp(escape, 1);
+    const bool stops = over >= 0 && over >= patience(pc);
+    if (impatient != (over >= 0 && !stops)) {
+        impatient = !impatient;
+        arm(impatient ? kImpatientTick : kTick);
     }
-    if (!impatient) arm(kImpatientTick);
+    if (!stops) return;
+    crash = {signal, 0, pc};
+    siglongjmp(escape, 1);
 }
 
 // Installs the handlers for the time of a launch and restores those before it.
@@ -111,6 +124,7 @@ class Containment {
 #endif
         event.sigev_notify_thread_id = static_cast<pid_t>(syscall(SYS_gettid));
         stuck_seconds = block_seconds = 0;
+        launch_started = worked();
         armed_ = timer_create(CLOCK_MONOTONIC, &event, &watchdog_timer) == 0;
         if (armed_) arm(kTick);
     }
@@ -138,11 +152,22 @@ inline Thread* unfinished() {
 RL_COLD inline void report_crash() {
     Place place;
     if (in_module(crash.pc)) place.pc = relative(crash.pc) + 1;
-    // For code without a line of its own: the barrier or collective that the thread came through last.
-    if (current || (current = unfinished())) place.site = current->site;
+    // For code without a line of its own: the barrier or collective that the thread came through last, or its last access.
+    if (current || (current = unfinished())) {
+        place.site = current->site;
+        if (const size_t n = current->log.size()) place.other_pc = pc_of(current->log.events()[n - 1]);
+    }
     Kind kind = Kind::crash;
     char text[200];
-    if (crash.signal == watchdog_signal()) {
+    const LaunchSpec& spec = *launch.spec;
+    if (crash.signal == watchdog_signal() && worked() - launch_started >= spec.launch_limit) {
+        kind = Kind::time_limit;
+        std::snprintf(text, sizeof text,
+                      "the launch has taken %.1f s of the processor, and %llu of its %llu blocks have ended; "
+                      "checking(launch_limit=...) gives it more",
+                      worked() - launch_started, static_cast<unsigned long long>(launch.totals.blocks),
+                      static_cast<unsigned long long>(launch.blocks));
+    } else if (crash.signal == watchdog_signal()) {
         kind = Kind::endless_loop;
         std::snprintf(text, sizeof text, "no end in sight after %.1f s", std::max(stuck_seconds, block_seconds));
     } else if (current && crash.address - (current->stack_low - kGuardBytes) < kGuardBytes) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "abi.hpp"
+#include "knowledge.hpp"
 #include "log.hpp"
 
 #define RL_HOT __attribute__((always_inline)) inline
@@ -21,6 +22,7 @@ namespace roofline {
 
 constexpr u32 kWarp = 32;
 constexpr u32 kMaxThreads = 1024;
+constexpr u32 kRecentPolls = 4;
 
 struct Dim {
     u32 x, y, z;
@@ -62,17 +64,21 @@ struct AsyncCopy {
     u32 size, copied, group;
 };
 
-// Releases seen by acquiring from one location: records [from, to) of it (clocks.hpp).
-struct Acquired {
-    struct SyncVariable* variable;
-    u32 from, to;
+enum Scope : int { kDeviceFence, kBlockFence, kScopes };
+
+// The latest fence of a thread that orders for a scope, and what the thread knew there (clocks.hpp).
+struct Fence {
+    bool set = false;
+    u16 epoch = 0, clock = 0, released_epoch = 0;
+    u16 warp_clocks[kWarp] = {};
+    Known known, released;
 };
 
-struct Fence {
-    bool set = false, device = false;
-    u16 epoch = 0, clock = 0;
-    u16 warp_clocks[kWarp] = {};
-    std::vector<Acquired> acquired;
+struct Released {
+    u64 address = 0;
+    u32 stores = 0;
+    Known to_block, to_device;
+    bool operator==(const Released&) const = default;
 };
 
 struct Stack;
@@ -90,6 +96,10 @@ struct Thread {
     u32 linear = 0, warp = 0, lane = 0;
     Status status = Status::done;
     bool polling = false;
+    bool has_published = false;  // since its last turn it has stored what others may wait for
+    u8 pauses = 0;               // how often it has let others run for that (residents.hpp)
+    u8 next_poll = 0, idle_updates = 0;
+    u64 polls[kRecentPolls] = {};  // places and addresses looked at last
     u16 clock = 0;
     u32 commit_groups = 0;
     Site site;
@@ -103,9 +113,17 @@ struct Thread {
     LanesFunction lanes_function = nullptr;
     Log log;
     std::vector<AsyncCopy> copies;
-    Fence fence;
-    std::vector<Acquired> acquired;
+    Fence fences[kScopes];
+    Known known, latest;  // acquired since the block's last barrier; that with the last acquisition
+    Released last_release;
     std::vector<StrongWrite> seen;  // staleness.hpp
+
+    void forget_order() {
+        for (Fence& fence : fences) fence = {};
+        known.reset();
+        latest.reset();
+        last_release = {};
+    }
 };
 
 struct Pending {
@@ -130,11 +148,14 @@ struct Launch {
     u16 epoch = 0;  // barriers passed by this block
     u64 module_base = 0;
     std::vector<Span> segments, writable_segments;
-    std::vector<Acquired> block_acquired;
+    Known known;                // acquired by any thread of the block before its last barrier
+    Known fences[kScopes];      // fenced by any: after the barrier all may release it
     bool abort = false;
     bool set_aside = false;      // the running block stops here for another one (residents.hpp)
     bool has_published = false;  // ... may do so: since its last turn it has stored what others may wait for
     u32 times_aside = 0;         // ... has done so
+    i64 ticks = 0;               // what clock64() has come to
+    bool eager = false;          // threads pause often (residents.hpp)
     bool fenced = false;         // some thread of the launch has fenced or acquired
     bool uses_volatile = false;  // some thread has made a volatile access to global memory
     std::vector<Fault> faults;
@@ -147,7 +168,6 @@ inline Launch launch;
 inline Thread* current = nullptr;
 inline std::vector<Thread> threads(kMaxThreads);
 inline std::vector<Warp> warps(kMaxThreads / kWarp);
-inline volatile bool time_is_up = false;
 inline volatile u64 progress = 0;  // thread starts and switches: what the watchdog watches
 
 RL_HOT u64 relative(u64 pc) { return pc - launch.module_base; }

@@ -88,6 +88,7 @@ void rl_lanes(void* data, void (*function)(void* const*, uint32_t), int line, co
 uint32_t rl_active_mask(int line, const char* file);
 void rl_fence(int device);
 void rl_poll();
+int64_t rl_ticks();
 uint64_t rl_atomic_begin(const void* p, uint32_t size, int kind);
 uint64_t rl_used(uint64_t result, const void* p) __attribute__((const));
 void rl_atomic_end(void* p, uint32_t size, uint64_t value, int may_poll);
@@ -103,7 +104,7 @@ void rl_fail(uint32_t kind, const char* text, int line, const char* file);
 }
 
 // The numbers of Kind in runtime/abi.hpp that device code reports itself.
-enum : uint32_t { RL_WARP_MATRIX = 13, RL_TRAP = 16, RL_UNSUPPORTED = 21 };
+enum : uint32_t { RL_WARP_MATRIX = 13, RL_TRAP = 16, RL_UNSUPPORTED = 21, RL_UNSET = 23 };
 
 #define threadIdx (rl_thread_index())
 #define blockIdx (rl_block_index())
@@ -131,6 +132,11 @@ RL_INLINE void __brkpt() {}
 #endif
 RL_INLINE bool __isShared(const void* p) { return rl_is_shared(p); }
 RL_INLINE bool __isGlobal(const void* p) { return rl_is_global(p); }
+RL_INLINE size_t __cvta_generic_to_shared(const void* p) { return reinterpret_cast<size_t>(p); }
+RL_INLINE size_t __cvta_generic_to_global(const void* p) { return reinterpret_cast<size_t>(p); }
+RL_INLINE void* __cvta_shared_to_generic(size_t address) { return reinterpret_cast<void*>(address); }
+RL_INLINE void* __cvta_global_to_generic(size_t address) { return reinterpret_cast<void*>(address); }
+#define __prof_trigger(n) ((void)(n))
 
 #define assert(condition) ((condition) ? (void)0 : rl_fail(RL_TRAP, "assertion failed: " #condition, __LINE__, __FILE__))
 

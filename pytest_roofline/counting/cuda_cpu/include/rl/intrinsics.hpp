@@ -97,6 +97,14 @@ RL_INLINE unsigned __fns(unsigned mask, unsigned base, int offset) {
     return ~0u;
 }
 
+// Of three, after an addition, or not below zero: what dynamic programming asks for.
+RL_INLINE int __vimax3_s32(int a, int b, int c) { return a > b ? (a > c ? a : c) : (b > c ? b : c); }
+RL_INLINE int __vimin3_s32(int a, int b, int c) { return a < b ? (a < c ? a : c) : (b < c ? b : c); }
+RL_INLINE int __viaddmax_s32(int a, int b, int c) { return a + b > c ? a + b : c; }
+RL_INLINE int __viaddmin_s32(int a, int b, int c) { return a + b < c ? a + b : c; }
+RL_INLINE int __vimax_s32_relu(int a, int b) { return __vimax3_s32(a, b, 0); }
+RL_INLINE int __viaddmax_s32_relu(int a, int b, int c) { return __vimax3_s32(a + b, c, 0); }
+
 RL_INLINE int __float_as_int(float x) { return rl_bits<int>(x); }
 RL_INLINE unsigned __float_as_uint(float x) { return rl_bits<unsigned>(x); }
 RL_INLINE float __int_as_float(int x) { return rl_bits<float>(x); }
@@ -144,6 +152,6 @@ RL_INLINE double __ll2double_rn(long long x) { return RL_CONVERTED_REAL(double, 
 RL_INLINE double __ull2double_rn(unsigned long long x) { return RL_CONVERTED_REAL(double, x); }
 RL_INLINE float __double2float_rn(double x) { return RL_CONVERTED_REAL(float, x); }
 
-RL_INLINE long long clock64() { return 0; }
-RL_INLINE int rl_clock() { return 0; }
+RL_INLINE long long clock64() { return rl_ticks(); }
+RL_INLINE int rl_clock() { return static_cast<int>(rl_ticks()); }
 #define clock rl_clock  // the C library has one

@@ -43,6 +43,11 @@ RL_INLINE constexpr std::common_type_t<A, B> max(A a, B b) {
     else return static_cast<C>(a) < static_cast<C>(b) ? static_cast<C>(b) : static_cast<C>(a);
 }
 
+RL_INLINE constexpr unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
+RL_INLINE constexpr unsigned umax(unsigned a, unsigned b) { return a < b ? b : a; }
+RL_INLINE constexpr long long llmin(long long a, long long b) { return a < b ? a : b; }
+RL_INLINE constexpr long long llmax(long long a, long long b) { return a < b ? b : a; }
+
 using std::isfinite;
 using std::isinf;
 using std::isnan;
@@ -59,6 +64,8 @@ RL_INLINE float sinpif(float x) {
 RL_INLINE float cospif(float x) {
     return RL_OPERATION(float, "special", RL_REAL, static_cast<float>(__builtin_cos(x * 3.14159265358979323846)));
 }
+RL_INLINE double sinpi(double x) { return RL_OPERATION(double, "special", RL_REAL, __builtin_sin(x * 3.14159265358979323846)); }
+RL_INLINE double cospi(double x) { return RL_OPERATION(double, "special", RL_REAL, __builtin_cos(x * 3.14159265358979323846)); }
 RL_INLINE float __fdividef(float a, float b) { return RL_OPERATION(float, "div", RL_REAL, a / b); }
 RL_INLINE float fdividef(float a, float b) { return RL_OPERATION(float, "div", RL_REAL, a / b); }
 RL_INLINE float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
@@ -90,12 +97,40 @@ RL_INLINE float rl_toward_zero(double exact) {
     const float nearest = static_cast<float>(exact);
     return __builtin_fabs(static_cast<double>(nearest)) > __builtin_fabs(exact) ? __builtin_nextafterf(nearest, 0.0f) : nearest;
 }
-RL_INLINE float __fmul_rz(float a, float b) {
-    return RL_OPERATION(float, "mul", RL_REAL, rl_toward_zero(static_cast<double>(a) * b));
+// The largest value below it, and the smallest above.
+RL_INLINE float rl_down(double exact) {
+    const float nearest = static_cast<float>(exact);
+    return static_cast<double>(nearest) > exact ? __builtin_nextafterf(nearest, -__builtin_inff()) : nearest;
 }
-RL_INLINE float __fadd_rz(float a, float b) {
-    return RL_OPERATION(float, "add", RL_REAL, rl_toward_zero(static_cast<double>(a) + b));
+RL_INLINE float rl_up(double exact) { return -rl_down(-exact); }
+#define RL_DIRECTED(NAME, KIND, ROUND, EXPRESSION)                                  \
+    RL_INLINE float NAME(float x, float y) {                                        \
+        const double a = x, b = y;                                                  \
+        return RL_OPERATION(float, KIND, RL_REAL, ROUND(EXPRESSION));               \
+    }
+RL_DIRECTED(__fmul_rz, "mul", rl_toward_zero, a * b)
+RL_DIRECTED(__fmul_ru, "mul", rl_up, a * b)
+RL_DIRECTED(__fmul_rd, "mul", rl_down, a * b)
+RL_DIRECTED(__fadd_rz, "add", rl_toward_zero, a + b)
+RL_DIRECTED(__fadd_ru, "add", rl_up, a + b)
+RL_DIRECTED(__fadd_rd, "add", rl_down, a + b)
+RL_DIRECTED(__fsub_rz, "add", rl_toward_zero, a - b)
+RL_DIRECTED(__fsub_ru, "add", rl_up, a - b)
+RL_DIRECTED(__fsub_rd, "add", rl_down, a - b)
+
+// The inverse of the error function: a first guess (Winitzki's), then Newton's steps in double.
+RL_UNSEEN inline double rl_inverse_erf(double x) {
+    if (x != x || x < -1 || x > 1) return __builtin_nan("");
+    if (x == 1 || x == -1) return x * __builtin_inf();
+    const double log = __builtin_log1p(-x * x), half = 2 / (3.14159265358979323846 * 0.147) + log / 2;
+    double y = __builtin_copysign(__builtin_sqrt(__builtin_sqrt(half * half - log / 0.147) - half), x);
+    for (int k = 0; k < 4; ++k) y -= (__builtin_erf(y) - x) * 0.88622692545275801 * __builtin_exp(y * y);
+    return y;
 }
+RL_INLINE float erfinvf(float x) { return RL_OPERATION(float, "special", RL_REAL, static_cast<float>(rl_inverse_erf(x))); }
+RL_INLINE double erfinv(double x) { return RL_OPERATION(double, "special", RL_REAL, rl_inverse_erf(x)); }
+
+RL_INLINE double __drcp_rn(double x) { return RL_OPERATION(double, "div", RL_REAL, 1.0 / x); }
 
 // Never fused: an asm statement keeps the compiler from contracting the operation with a neighbour.
 template <class T>

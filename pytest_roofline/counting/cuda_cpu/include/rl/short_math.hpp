@@ -62,6 +62,10 @@
         return PAIR(__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y));                                       \
     }                                                                                                              \
     RL_INLINE PAIR __hadd2_sat(PAIR a, PAIR b) { return PAIR(__hadd_sat(a.x, b.x), __hadd_sat(a.y, b.y)); }        \
+    RL_INLINE PAIR __hsub2_sat(PAIR a, PAIR b) { return PAIR(__hsub_sat(a.x, b.x), __hsub_sat(a.y, b.y)); }        \
+    RL_INLINE PAIR __hmul2_sat(PAIR a, PAIR b) { return PAIR(__hmul_sat(a.x, b.x), __hmul_sat(a.y, b.y)); }        \
+    RL_INLINE bool operator==(PAIR a, PAIR b) { return __hbeq2(a, b); }                                            \
+    RL_INLINE bool operator!=(PAIR a, PAIR b) { return !(a == b); }                                                \
     RL_INLINE PAIR __lowhigh2highlow(PAIR a) { return PAIR(a.y, a.x); }                                            \
     RL_INLINE PAIR __lows2half2(PAIR a, PAIR b) { return PAIR(a.x, b.x); }                                         \
     RL_INLINE PAIR __highs2half2(PAIR a, PAIR b) { return PAIR(a.y, b.y); }

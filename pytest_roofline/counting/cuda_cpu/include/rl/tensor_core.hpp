@@ -2,6 +2,7 @@
 #pragma once
 
 #include "half.hpp"
+#include "unset.hpp"
 
 extern "C" void* rl_here();
 
@@ -70,9 +71,11 @@ struct rl_instruction {
 
     RL_UNSEEN static void run(void* const* lanes, uint32_t) {
         constexpr int per = Format::per, depth = 8 * per;
+        const auto at = [&](int lane) -> const rl_instruction& { return *static_cast<rl_instruction*>(lanes[lane]); };
+        rl_require_set([&](int lane) { return at(lane).c; }, 4, "nobody has set the addend of this mma", at(0).line, at(0).file);
         static T a[16][depth], b[depth][8];
         for (int lane = 0; lane < 32; ++lane) {
-            const rl_instruction& op = *static_cast<rl_instruction*>(lanes[lane]);
+            const rl_instruction& op = at(lane);
             const int outer = lane >> 2, inner = (lane & 3) * per;
             for (int e = 0; e < per; ++e) {
                 for (int r = 0; r < 4; ++r) a[outer + 8 * (r & 1)][inner + e + (r >> 1) * 4 * per] = Format::value(op.a[r], e);
@@ -80,15 +83,14 @@ struct rl_instruction {
             }
         }
         for (int lane = 0; lane < 32; ++lane) {
-            const rl_instruction& op = *static_cast<rl_instruction*>(lanes[lane]);
+            const rl_instruction& op = at(lane);
             for (int r = 0; r < 4; ++r) {
                 T sum = op.c[r];
                 for (int k = 0; k < depth; ++k) sum += a[(lane >> 2) + 8 * (r >> 1)][k] * b[k][(lane & 3) * 2 + (r & 1)];
                 op.d[r] = sum;
             }
         }
-        const rl_instruction& op = *static_cast<rl_instruction*>(lanes[0]);
-        rl_count_tensor(Format::pipeline, 2ull * 16 * 8 * depth, op.line, op.file);
+        rl_count_tensor(Format::pipeline, 2ull * 16 * 8 * depth, at(0).line, at(0).file);
     }
 };
 

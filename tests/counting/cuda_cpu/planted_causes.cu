@@ -1,0 +1,78 @@
+// Planted bugs whose symptoms show before they do, or elsewhere. `BUG` marks the lines where the first finding may point.
+
+#include <cuda_fp16.h>
+#include <mma.h>
+#include <roofline/tensor_core.cuh>
+
+using namespace nvcuda;
+
+// Threads that do not meet the barrier read what the others have not written yet.
+extern "C" __global__ void barrier_in_branch(const int* x, int* y) {
+    __shared__ int s[64];
+    const int t = threadIdx.x;
+    s[t] = x[t];
+    if (x[t] != 3) __syncthreads();  // BUG
+    y[t] = s[63 - t];
+}
+
+// A warp skips the barrier, and the others read what it has not written yet.
+extern "C" __global__ void barrier_of_some_warps(const int* x, int* y) {
+    __shared__ int s[128];
+    const int t = threadIdx.x, warp = t / 32;
+    if (warp != 2) {
+        s[t] = x[t];
+        __syncthreads();  // BUG
+    }
+    y[t] = s[127 - t] + warp;
+}
+
+// Here the race is the cause: some threads see the flag before it is set, others after, and so they part.
+extern "C" __global__ void exit_by_a_racing_flag(const int* x, int* y, int n) {
+    __shared__ int stop;
+    const int t = threadIdx.x;
+    if (t == 0) stop = 0;
+    __syncthreads();
+    int sum = 0;
+    for (int k = 0; k < n; ++k) {
+        if (t == 0 && x[k] == 0) stop = 1;  // BUG
+        if (stop) break;                    // BUG
+        sum += x[k];
+        __syncthreads();
+    }
+    y[t] = sum;
+}
+
+extern "C" __global__ void wmma_without_fill(const half* a, const half* b, float* c) {
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> A;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> B;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> C;
+    wmma::load_matrix_sync(A, a, 16);
+    wmma::load_matrix_sync(B, b, 16);
+    wmma::mma_sync(C, A, B, C);  // BUG
+    wmma::store_matrix_sync(c, C, 16, wmma::mem_row_major);
+}
+
+extern "C" __global__ void wmma_without_load(const half* a, float* c) {
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> A;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> B;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> C;
+    wmma::fill_fragment(C, 0.f);
+    wmma::load_matrix_sync(A, a, 16);
+    wmma::mma_sync(C, A, B, C);  // BUG
+    wmma::store_matrix_sync(c, C, 16, wmma::mem_row_major);
+}
+
+extern "C" __global__ void mma_without_zero(const unsigned* a, const unsigned* b, float* c) {
+    const int t = threadIdx.x;
+    const unsigned ra[4] = {a[t], a[t + 32], a[t + 64], a[t + 96]}, rb[2] = {b[t], b[t + 32]};
+    float sum[4];
+    roofline::mma_m16n8k16_f16(sum, ra, rb, sum);  // BUG
+    for (int k = 0; k < 4; ++k) c[k * 32 + t] = sum[k];
+}
+
+// An address that is `offset` bytes from a shared variable, and how it is called: its overrun or any pointer.
+extern "C" __global__ void beside_shared(float* y, int offset) {
+    __shared__ float s[32];
+    s[threadIdx.x] = y[threadIdx.x];
+    y[threadIdx.x] = *reinterpret_cast<const float*>(reinterpret_cast<const char*>(s) + offset);  // BUG
+}
