@@ -47,6 +47,7 @@ class Tile(NamedTuple):
     columns: int
     shared: str = "NONE"
     resident: int = 1
+    partners: int = 1
 
     @property
     def rows(self) -> int:
@@ -56,7 +57,7 @@ class Tile(NamedTuple):
     @property
     def cluster(self) -> int:
         """Blocks that share an operand."""
-        return 1 if self.shared == "NONE" else 2
+        return {"NONE": 1, "TILE": self.partners}.get(self.shared, 2)
 
     def b_lines(self, by_columns: bool) -> int:
         """Lines of b in a stage: its columns, or whole boxes of rows."""

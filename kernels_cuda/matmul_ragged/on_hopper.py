@@ -47,8 +47,9 @@ def launch(
     tile, along_k = how.tile, by_columns(b)
     clusters = tile.clusters(m, n)
     blocks = clusters * tile.cluster
+    slots = blocks // tile.partners
     require(
-        how.parts == 1 or how.parts * blocks * tile.rows * tile.columns <= partials.numel(),
+        how.parts == 1 or how.parts * slots * tile.rows * tile.columns <= partials.numel(),
         f"{how.parts} parts need more workspace",
     )
     source, shared = _source(tile, along_k), f"Shared::{tile.shared}"
@@ -58,7 +59,8 @@ def launch(
     maps = tensor_map(a, a_box), tensor_map(b.T if along_k else b, b_box)
     function = source.function(f"matmul_ragged_wgmma_fitted<F16, {str(along_k).lower()}, {shared}, {tile.resident}>")
     at_once = multiprocessors(a) * tile.resident // tile.cluster
-    grid = (min(clusters, at_once) * tile.cluster if how.parts == 1 else blocks, how.parts)
+    whole = how.parts == 1 and tile.partners == 1
+    grid = (min(clusters, at_once) * tile.cluster if whole else blocks, how.parts)
     stages = tile.stages(along_k)
     shared_bytes = stages * ((tile.rows + tile.b_lines(along_k)) * LINE + 16) + 1024
     values = (*maps, c, partials, m, n, k, *c.stride(), GROUP, clusters)
@@ -67,7 +69,7 @@ def launch(
         share = join_share(how.parts)
         join = source.function(f"matmul_ragged_join_fitted<{shared}>", chained=True)
         bands = ceil_div(tile.rows * tile.columns * share, JOIN_WARPS * JOINED)
-        join((blocks, bands), (JOIN_WARPS * 32,), (partials, c, m, n, *c.stride(), GROUP, how.parts, share))
+        join((slots, bands), (JOIN_WARPS * 32,), (partials, c, m, n, *c.stride(), GROUP, how.parts, share))
 
 
 @functools.cache
@@ -77,6 +79,7 @@ def _source(tile: Tile, along_k: bool) -> Source:
         "COLUMNS": tile.columns,
         "STAGES": tile.stages(along_k),
         "B_LINES": tile.b_lines(along_k),
+        "PARTNERS": tile.partners,
     }
     options = [f"-DWGMMA_{name}={value}" for name, value in defined.items()]
     return Source(FITTED, [*options, "-DWGMMA_WITHOUT_BUFFERS"], arch=ARCH)

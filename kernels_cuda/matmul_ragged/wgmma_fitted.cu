@@ -5,13 +5,21 @@
 #include "../matmul_tensor/wgmma_roles.cuh"
 #include "fitted_results.cuh"
 #include "join.cuh"
+#include "partners.cuh"
 
-// Which operand two blocks of a cluster share, each loading one half of it for both: a, if their tiles lie side by side,
-// or b, if they lie one above the other.
-enum class Shared { NONE, A, B };
+// What the blocks of a cluster share. Two of them an operand, each loading one half of it for both: a, if their tiles lie
+// side by side, or b, if they lie one above the other. Or all of them a tile, each an equal part of k.
+enum class Shared { NONE, A, B, TILE };
+
+#ifndef WGMMA_PARTNERS
+#define WGMMA_PARTNERS 1  // blocks that share a tile
+#endif
 
 template <Shared SHARED>
-constexpr int CLUSTER = SHARED == Shared::NONE ? 1 : 2;
+constexpr int RECEIVERS = SHARED == Shared::A || SHARED == Shared::B ? 2 : 1;  // of what a block loads
+
+template <Shared SHARED>
+constexpr int CLUSTER = SHARED == Shared::TILE ? WGMMA_PARTNERS : RECEIVERS<SHARED>;
 
 // Where the tile of block `rank` of a cluster begins.
 template <Shared SHARED>
@@ -65,30 +73,31 @@ __device__ __forceinline__ void load_fitted(const Ring& ring, int stage, const T
 struct Part {
     int start, stop;
 
-    __device__ explicit Part(int steps)
-        : start(static_cast<int>(static_cast<long long>(steps) * blockIdx.y / gridDim.y)),
-          stop(static_cast<int>(static_cast<long long>(steps) * (blockIdx.y + 1) / gridDim.y)) {}
+    __device__ Part(int steps, unsigned part, unsigned parts)
+        : start(static_cast<int>(static_cast<long long>(steps) * part / parts)),
+          stop(static_cast<int>(static_cast<long long>(steps) * (part + 1) / parts)) {}
 };
 
 // partials[part][tile][TILE_M][TILE_N]; one part alone stores its results. `tiles` counts those of clusters.
 template <typename Operand, bool B_BY_COLUMNS, Shared SHARED, int RESIDENT>
-__global__ void __launch_bounds__(THREADS, RESIDENT) __cluster_dims__(SHARED == Shared::NONE ? 1 : 2, 1, 1)
+__global__ void __launch_bounds__(THREADS, RESIDENT) __cluster_dims__(CLUSTER<SHARED>, 1, 1)
 matmul_ragged_wgmma_fitted(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
                            __half* __restrict__ c, float* __restrict__ partials, int m, int n, int k, long long c_row,
                            long long c_column, int group, int tiles) {
     extern __shared__ unsigned char shared[];
-    constexpr int BLOCKS = CLUSTER<SHARED>;
+    constexpr int BLOCKS = CLUSTER<SHARED>, SENT_TO = RECEIVERS<SHARED>, PARTNERS = BLOCKS / SENT_TO;
     const Ring ring(shared);
     if (threadIdx.x == 0) {
         prefetch(a);
         prefetch(b);
-        ring.init(READERS<BLOCKS>);
+        ring.init(READERS<SENT_TO>);
     }
-    meet<BLOCKS>();  // others arrive at these barriers
+    meet<SENT_TO>();  // others arrive at these barriers
     let_next_start();
 
-    const Part part((k - 1) / TILE_K<Operand> + 1);
-    const unsigned rank = BLOCKS == 1 ? 0 : cluster_rank();
+    const unsigned rank = BLOCKS == 1 ? 0 : cluster_rank(), partner = PARTNERS == 1 ? 0 : rank;
+    const Part part((k - 1) / TILE_K<Operand> + 1, blockIdx.y * PARTNERS + partner, gridDim.y * PARTNERS);
+    const Results<__half> results{c, c_row, c_column, m, n};
     const int role = __shfl_sync(~0u, threadIdx.x / WARPGROUP, 0);  // the compiler sees that a warp agrees
     if (role == 0) {
         if constexpr (CONSUMERS > 1) {
@@ -116,9 +125,11 @@ matmul_ragged_wgmma_fitted(const __grid_constant__ TensorMap a, const __grid_con
         for (int tile = blockIdx.x / BLOCKS; tile < tiles; tile += gridDim.x / BLOCKS) {
             long long row, column;
             place_fitted<SHARED>(row, column, tile, rank, m, n, group);
-            consume<Operand, B_BY_COLUMNS, BLOCKS>(ring, turn, consumer, part.stop - part.start, d);
-            if (gridDim.y == 1) {
-                store_results(Results<__half>{c, c_row, c_column, m, n}, row + consumer * WGMMA_M, column, d);
+            consume<Operand, B_BY_COLUMNS, SENT_TO>(ring, turn, consumer, part.stop - part.start, d);
+            if constexpr (PARTNERS > 1) {
+                leave_sums(ring, consumer, d);
+            } else if (gridDim.y == 1) {
+                store_results(results, row + consumer * WGMMA_M, column, d);
             } else {
                 const long long slot = static_cast<long long>(blockIdx.y) * tiles * BLOCKS + tile * BLOCKS + rank;
                 float* partial = partials + (slot * TILE_M + consumer * WGMMA_M) * TILE_N;
@@ -126,8 +137,18 @@ matmul_ragged_wgmma_fitted(const __grid_constant__ TensorMap a, const __grid_con
             }
         }
     }
+    if constexpr (PARTNERS > 1) {
+        cluster_sync();  // all sums lie in shared memory
+        if (role > 0) {
+            const int tile = blockIdx.x / BLOCKS;
+            long long row, column;
+            place_fitted<SHARED>(row, column, tile, rank, m, n, group);
+            float* partial = partials + (static_cast<long long>(blockIdx.y) * tiles + tile) * TILE_M * TILE_N;
+            join_partners<PARTNERS>(ring, rank, results, row, column, gridDim.y == 1 ? nullptr : partial);
+        }
+    }
     if constexpr (BLOCKS > 1) {
-        cluster_sync();  // shared memory ends with the block, and others still send to it
+        cluster_sync();  // shared memory ends with the block, and others still send to it or read from it
     }
 }
 
@@ -137,7 +158,7 @@ __global__ void __launch_bounds__(256)
 matmul_ragged_join_fitted(const float* partials, __half* c, int m, int n, long long c_row, long long c_column, int group,
                           int parts, int share) {
     long long row, column;
-    constexpr int BLOCKS = CLUSTER<SHARED>;
+    constexpr int BLOCKS = RECEIVERS<SHARED>;
     place_fitted<SHARED>(row, column, blockIdx.x / BLOCKS, blockIdx.x % BLOCKS, m, n, group);
     const auto piece = [&](int p) {
         return partials + (static_cast<long long>(p) * gridDim.x + blockIdx.x) * (TILE_M * TILE_N);

@@ -63,18 +63,21 @@ __device__ int clipped(long long left) {
     return static_cast<int>(min(max(left, 0ll), static_cast<long long>(WIDTH)));
 }
 
-// What one thread brings of LINES lines, from line `first` of the operand on: begin(tile, step, part, parts) starts a part
-// of it, finish(tile) stores what is still in registers when all parts are. Both see the same tile.
+// What one thread brings of LINES lines, from line `first` of the operand on. seek(step) names the tile that is next along
+// k: begin(tile, part, parts) starts a part of it, finish(tile) stores what is still in registers when all parts are, and
+// advance() goes on to the one after it. Of the tiles before step whole() nothing lies outside of the operand; where FAST,
+// begin_whole(tile, part, parts) does without a look at that.
 template <Access ACCESS, bool ASYNC, typename T, int LINES, int LINE_BYTES, int THREADS>
 struct Loader;
 
 template <bool ASYNC, typename T, int LINES, int LINE_BYTES, int THREADS>
 struct Loader<Access::ALONG_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
+    static constexpr bool FAST = ASYNC;
     static constexpr int ACROSS = LINE_BYTES / CHUNK, WIDTH = CHUNK / sizeof(T), DEPTH = LINE_BYTES / sizeof(T);
     static constexpr int PASS = THREADS / ACROSS, PASSES = LINES / PASS;  // lines at a time
     static_assert(PASSES * PASS == LINES && PASS % 8 == 0, "all passes of a thread have the same swizzle");
-    const T* from[PASSES];
-    int to, left;
+    const T* from[PASSES];  // of the next tile
+    int to, left, k;
 
     __device__ Loader(const Operand<T>& x, long long first) {
         const int line = threadIdx.x / ACROSS, chunk = threadIdx.x % ACROSS;
@@ -86,45 +89,96 @@ struct Loader<Access::ALONG_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
         }
         to = swizzled<LINE_BYTES>(line, chunk);
         left = x.k - chunk * WIDTH;
+        k = x.k;
     }
 
-    __device__ void begin(unsigned char* tile, int step, int part, int parts) {
-        const long long k = static_cast<long long>(step) * DEPTH;
-        const int elements = clipped<WIDTH>(left - k);
+    __device__ int whole() const { return k / DEPTH; }
+
+    __device__ void seek(int step) {
+#pragma unroll
+        for (int p = 0; p < PASSES; ++p) {
+            from[p] += static_cast<long long>(step) * DEPTH;
+        }
+        left -= step * DEPTH;
+    }
+
+    __device__ void begin(unsigned char* tile, int part, int parts) {
+        const int elements = min(max(left, 0), WIDTH);
 #pragma unroll
         for (int p = part; p < PASSES; p += parts) {
-            copy_chunk<ASYNC>(tile + to + p * PASS * LINE_BYTES, from[p] + k, elements);
+            copy_chunk<ASYNC>(tile + to + p * PASS * LINE_BYTES, from[p], elements);
         }
     }
+
+    __device__ void begin_whole(unsigned char* tile, int part, int parts) {
+#pragma unroll
+        for (int p = part; p < PASSES; p += parts) {
+            roofline::copy_async<CHUNK>(tile + to + p * PASS * LINE_BYTES, from[p]);
+        }
+    }
+
+    __device__ void advance() {
+#pragma unroll
+        for (int p = 0; p < PASSES; ++p) {
+            from[p] += DEPTH;
+        }
+        left -= DEPTH;
+    }
+
     __device__ void finish(unsigned char*) {}
 };
 
 template <bool ASYNC, typename T, int LINES, int LINE_BYTES, int THREADS>
 struct Loader<Access::ALONG_LINES, ASYNC, T, LINES, LINE_BYTES, THREADS> {
+    static constexpr bool FAST = ASYNC && sizeof(T) == 2;  // of others the registers of addresses are too many
     static constexpr int WIDTH = CHUNK / sizeof(T), DEPTH = LINE_BYTES / sizeof(T), ACROSS = LINES / WIDTH;
     static constexpr int PASS = THREADS / ACROSS, PASSES = DEPTH / PASS;  // rows at a time
     static_assert(PASSES * PASS == DEPTH, "every thread brings as many chunks");
-    const T* from;
+    const T* from;  // of the next tile
     long long next;
-    int elements, k;
+    int elements, left, steps;
 
     __device__ Loader(const Operand<T>& x, long long first) {
+        const int row = threadIdx.x / ACROSS;
         const long long line = first + threadIdx.x % ACROSS * WIDTH;
-        from = x.first + line;
+        from = x.first + row * x.next_k + line;
         next = x.next_k;
         elements = clipped<WIDTH>(x.lines - line);
-        k = x.k;
+        left = x.k - row;
+        steps = first + LINES <= x.lines ? x.k / DEPTH : 0;
     }
 
-    __device__ void begin(unsigned char* tile, int step, int part, int parts) {
+    __device__ int whole() const { return steps; }
+
+    __device__ void seek(int step) {
+        from += static_cast<long long>(step) * DEPTH * next;
+        left -= step * DEPTH;
+    }
+
+    __device__ void begin(unsigned char* tile, int part, int parts) {
         const int chunk = threadIdx.x % ACROSS;
 #pragma unroll
         for (int p = part; p < PASSES; p += parts) {
             const int row = threadIdx.x / ACROSS + p * PASS;
-            const long long here = static_cast<long long>(step) * DEPTH + row;
-            copy_chunk<ASYNC>(tile + swizzled_row<T, LINES>(row, chunk), from + here * next, here < k ? elements : 0);
+            unsigned char* to = tile + swizzled_row<T, LINES>(row, chunk);
+            copy_chunk<ASYNC>(to, from + p * PASS * next, p * PASS < left ? elements : 0);
         }
     }
+
+    __device__ void begin_whole(unsigned char* tile, int part, int parts) {
+        const int chunk = threadIdx.x % ACROSS;
+#pragma unroll
+        for (int p = part; p < PASSES; p += parts) {
+            const int row = threadIdx.x / ACROSS + p * PASS;
+            roofline::copy_async<CHUNK>(tile + swizzled_row<T, LINES>(row, chunk), from + p * PASS * next);
+        }
+    }
+
+    __device__ void advance() {
+        from += DEPTH * next;
+        left -= DEPTH;
+    }
+
     __device__ void finish(unsigned char*) {}
 };
 
@@ -133,12 +187,18 @@ template <bool ASYNC, typename T, int LINES, int LINE_BYTES, int THREADS>
 struct Loader<Access::SCATTERED, ASYNC, T, LINES, LINE_BYTES, THREADS> {
     static constexpr int DEPTH = LINE_BYTES / sizeof(T), WIDTH = CHUNK / sizeof(T), BATCH = 8;  // loads in flight
     static_assert(LINES * DEPTH % (THREADS * BATCH) == 0, "every thread brings as many elements");
+    static constexpr bool FAST = false;
     Operand<T> x;
     long long first, k;
+    int step = 0;
 
     __device__ Loader(const Operand<T>& operand, long long first_line) : x(operand), first(first_line), k(0) {}
 
-    __device__ void begin(unsigned char*, int step, int, int) { k = static_cast<long long>(step) * DEPTH; }
+    __device__ int whole() const { return 0; }
+    __device__ void seek(int at) { step = at; }
+    __device__ void advance() { ++step; }
+
+    __device__ void begin(unsigned char*, int, int) { k = static_cast<long long>(step) * DEPTH; }
 
     __device__ void finish(unsigned char* tile) {
         const bool along_k = x.next_k == 1;  // neighbouring threads take neighbours in memory

@@ -7,31 +7,18 @@
 
 template <class Tile, int STAGES, Access A_ACCESS, Access B_ACCESS>
 struct Pipeline {
-    static_assert(STAGES > 2, "what finish() stores must not be read before the next barrier");
+    static_assert(STAGES > 1 && Tile::STEPS > 1, "a tile is copied while another one is multiplied, before its last step");
     using T = typename Tile::T;
     using Operands = Fragments<Tile, B_ACCESS>;
-    Loader<A_ACCESS, true, T, Tile::ROWS, Tile::LINE_BYTES, Tile::THREADS> a;
-    Loader<B_ACCESS, true, T, Tile::COLUMNS, Tile::LINE_BYTES, Tile::THREADS> b;
+    using LoaderOfA = Loader<A_ACCESS, true, T, Tile::ROWS, Tile::LINE_BYTES, Tile::THREADS>;
+    using LoaderOfB = Loader<B_ACCESS, true, T, Tile::COLUMNS, Tile::LINE_BYTES, Tile::THREADS>;
+    static constexpr int STEPS = Tile::STEPS, NEXT = Tile::STAGE_BYTES, LAST = (STAGES - 1) * NEXT;
+    LoaderOfA a;
+    LoaderOfB b;
     unsigned char* shared;  // STAGES * Tile::STAGE_BYTES
 
     __device__ Pipeline(unsigned char* shared, const Operand<T>& a, const Operand<T>& b, long long row, long long column)
         : a(a, row), b(b, column), shared(shared) {}
-
-    __device__ unsigned char* stage(int slot) const { return shared + slot * Tile::STAGE_BYTES; }
-
-    __device__ void begin(int slot, int step, int end, int part, int parts) {
-        if (step < end) {
-            a.begin(stage(slot), step, part, parts);
-            b.begin(stage(slot) + Tile::A_BYTES, step, part, parts);
-        }
-    }
-
-    __device__ void finish(int slot, int step, int end) {
-        if (step < end) {
-            a.finish(stage(slot));
-            b.finish(stage(slot) + Tile::A_BYTES);
-        }
-    }
 
     // Adds the products of steps [start, end). All threads of the block call it; shared memory is free afterwards.
     __device__ void run(Sums<Tile>& sums, int start, int end) {
@@ -41,10 +28,14 @@ struct Pipeline {
 
     // The first tiles of run(), for those who have something to do until they come.
     __device__ void prefetch(int start, int end) {
+        a.seek(start);
+        b.seek(start);
 #pragma unroll
         for (int s = 0; s < STAGES - 1; ++s) {
-            begin(s, start + s, end, 0, 1);
-            finish(s, start + s, end);
+            if (start + s < end) {
+                begin<false>(s * NEXT, 0, 1);
+                finish(s * NEXT);
+            }
             roofline::copy_async_commit();  // a group per step, empty or not: their number says which have come
         }
     }
@@ -57,33 +48,76 @@ struct Pipeline {
         if (start < end) {
             operands[0].load(shared, 0);
         }
-        int slot = 0, free = STAGES - 1;  // the tile at hand, and the one before it
+        int step = start;
+        if constexpr (LoaderOfA::FAST && LoaderOfB::FAST) {
+            // Once around all stages: their addresses are known to the compiler, and copies of whole tiles ask nothing.
+            // Between two tensor core instructions there is then half an instruction of something else, not two.
+            const int whole = min(end, min(a.whole(), b.whole())) - (STAGES - 1);
 #pragma unroll 1
-        for (int step = start; step < end; ++step) {
-            roofline::copy_async_wait<STAGES - 3>();
-            __syncthreads();  // the next tile has come for all, and nobody reads the one before any more
-            const int after = slot + 1 == STAGES ? 0 : slot + 1;
-            const int next = step + 1 < end ? after : slot;  // of the last tile something is read twice
+            for (; step + STAGES <= whole; step += STAGES) {
 #pragma unroll
-            for (int s = 0; s < Tile::STEPS; ++s) {
-                // Not all copies at once: what waits for L2 holds up the reads behind it.
-                begin(free, step + STAGES - 1, end, s, Tile::STEPS);
-                const bool last = s + 1 == Tile::STEPS;
-                multiply(sums, operands[s % 2], operands[(s + 1) % 2], stage(last ? next : slot), last ? 0 : s + 1);
+                for (int s = 0; s < STAGES; ++s) {
+                    multiply_tile<true>(sums, operands, s * NEXT, true, false);
+                }
             }
-            finish(free, step + STAGES - 1, end);
-            roofline::copy_async_commit();
-            free = slot;
-            slot = after;
+        }
+        int here = 0;  // bytes to the tile at hand
+#pragma unroll 1
+        for (; step < end; ++step) {
+            multiply_tile<false>(sums, operands, here, step + STAGES - 1 < end, step + 1 == end);
+            here = here == LAST ? 0 : here + NEXT;
         }
         roofline::copy_async_wait<0>();
         __syncthreads();
     }
 
-    // Multiplies what is in registers, and reads the operands of the next instructions in between. The barrier stands
-    // before both: behind it, the compiler would leave nothing to do while the reads are on their way.
-    static __device__ void multiply(Sums<Tile>& sums, const Operands& now, Operands& next, const unsigned char* stage,
-                                    int step) {
+private:
+    template <bool WHOLE>
+    __device__ void begin(int to, int part, int parts) {
+        if constexpr (WHOLE) {
+            a.begin_whole(shared + to, part, parts);
+            b.begin_whole(shared + to + Tile::A_BYTES, part, parts);
+        } else {
+            a.begin(shared + to, part, parts);
+            b.begin(shared + to + Tile::A_BYTES, part, parts);
+        }
+    }
+
+    __device__ void finish(int to) {
+        a.finish(shared + to);
+        b.finish(shared + to + Tile::A_BYTES);
+        a.advance();
+        b.advance();
+    }
+
+    // Multiplies the tile at `here`, whose first operands are in registers, while a later one is copied to the place of
+    // the one before it if `copies`, and reads the first operands of the next, unless this is the `last`.
+    template <bool WHOLE>
+    __device__ __forceinline__ void multiply_tile(Sums<Tile>& sums, Operands (&operands)[2], int here, bool copies,
+                                                  bool last) {
+        const int free = here == 0 ? LAST : here - NEXT;
+#pragma unroll
+        for (int s = 0; s < STEPS; ++s) {
+            int from = here;
+            if (s == STEPS - 1) {
+                if (copies) {
+                    finish(free);
+                }
+                roofline::copy_async_commit();
+                roofline::copy_async_wait<STAGES - 2>();
+                __syncthreads();  // the next tile has come for all, and all have what they need of this one
+                from = last ? here : here == LAST ? 0 : here + NEXT;  // of the last tile something is read twice
+            }
+            multiply(sums, operands[s % 2], operands[(s + 1) % 2], shared + from, (s + 1) % STEPS);
+            if (copies && s < STEPS - 1) {  // not all at once: what waits for L2 holds up the reads behind it
+                begin<WHOLE>(free, s, STEPS - 1);
+            }
+        }
+    }
+
+    // Multiplies what is in registers, and reads the operands of the next instructions in between.
+    static __device__ __forceinline__ void multiply(Sums<Tile>& sums, const Operands& now, Operands& next,
+                                                    const unsigned char* stage, int step) {
 #pragma unroll
         for (int part = 0; part < Operands::PARTS; ++part) {
             next.load(stage, step, part);

@@ -81,8 +81,10 @@ struct Loader<Access::REALIGNED_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
     static constexpr int ACROSS = LINE_BYTES / CHUNK, WIDTH = CHUNK / sizeof(T), DEPTH = LINE_BYTES / sizeof(T);
     static constexpr int PASS = THREADS / ACROSS, PASSES = LINES / PASS;  // lines at a time
     static_assert(PASSES * PASS == LINES && PASS % 8 == 0, "all passes of a thread have the same swizzle");
+    static constexpr bool FAST = false;
     Operand<T> x;
     long long first;
+    int step = 0;
     Packs<T> packs[PASSES];
 
     __device__ Loader(const Operand<T>& x, long long first) : x(x), first(first + threadIdx.x / ACROSS) {}
@@ -92,7 +94,11 @@ struct Loader<Access::REALIGNED_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
         return x.first + (here < last ? here : last) * x.next_line;
     }
 
-    __device__ void begin(unsigned char*, int step, int part, int parts) {
+    __device__ int whole() const { return 0; }
+    __device__ void seek(int at) { step = at; }
+    __device__ void advance() { ++step; }
+
+    __device__ void begin(unsigned char*, int part, int parts) {
         const long long start = static_cast<long long>(step) * DEPTH, k = start + threadIdx.x % ACROSS * WIDTH;
         if (start >= WIDTH && start + DEPTH + WIDTH <= x.k) {  // for all threads alike
 #pragma unroll
@@ -122,15 +128,20 @@ struct Loader<Access::REALIGNED_LINES, ASYNC, T, LINES, LINE_BYTES, THREADS> {
     static constexpr int WIDTH = CHUNK / sizeof(T), DEPTH = LINE_BYTES / sizeof(T), ACROSS = LINES / WIDTH;
     static constexpr int PASS = THREADS / ACROSS, PASSES = DEPTH / PASS;  // rows at a time
     static_assert(PASSES * PASS == DEPTH, "every thread brings as many chunks");
+    static constexpr bool FAST = false;
     Operand<T> x;
     long long line;
-    int elements;
+    int elements, step = 0;
     Packs<T> packs[PASSES];
 
     __device__ Loader(const Operand<T>& x, long long first)
         : x(x), line(first + threadIdx.x % ACROSS * WIDTH), elements(clipped<WIDTH>(x.lines - line)) {}
 
-    __device__ void begin(unsigned char*, int step, int part, int parts) {
+    __device__ int whole() const { return 0; }
+    __device__ void seek(int at) { step = at; }
+    __device__ void advance() { ++step; }
+
+    __device__ void begin(unsigned char*, int part, int parts) {
         const long long start = static_cast<long long>(step) * DEPTH;
         const T* from = x.first + (start + threadIdx.x / ACROSS) * x.next_k + line;
         if (line >= WIDTH && line + 2 * WIDTH <= x.lines && start + DEPTH <= x.k) {
