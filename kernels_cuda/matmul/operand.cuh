@@ -6,22 +6,26 @@
 #pragma once
 
 #include <cuda_pipeline.h>
+#include <roofline/async_copy.cuh>
 
 namespace ordinary {  // cores, unlike the tensor cores, whose operands have the same names
 
 enum Layout {
-    STEPS,     // the steps of an element lie side by side, as in a row of a: copies of 4 bytes transpose them
-    ELEMENTS,  // the elements of a step lie side by side, or nothing does: copies of 4 bytes
-    PACKS,     // the same, in packs aligned to 16 bytes: copies of 16 bytes
+    STEPS,      // the steps of an element lie side by side, as in a row of a: copies of 4 bytes transpose them
+    ELEMENTS,   // the elements of a step lie side by side, or nothing does: copies of 4 bytes
+    PACKS,      // the same, in packs aligned to 16 bytes: copies of 16 bytes
+    CUT_PACKS,  // the same, where the elements end within a pack: of the last, a copy takes those that exist
 };
 
 // Offset is the integer that holds the distance of any two of the tile's elements in memory.
 template <int EXTENT, int DEPTH, int THREADS, Layout LAYOUT, typename Offset>
 class Operand {
-    static constexpr int WIDTH = LAYOUT == PACKS ? 4 : 1;  // elements per copy
+    static constexpr bool CUT = LAYOUT == CUT_PACKS;
+    static constexpr int WIDTH = LAYOUT == PACKS || CUT ? 4 : 1;  // elements per copy
     static constexpr int BYTES = WIDTH * sizeof(float);
     static constexpr int PACKED = EXTENT / WIDTH;
-    static constexpr int LANES = LAYOUT == STEPS ? THREADS / 8 : PACKED < THREADS ? PACKED : THREADS;  // along a step
+    static constexpr int POWER = PACKED & -PACKED;  // of two, that divides it
+    static constexpr int LANES = LAYOUT == STEPS ? THREADS / 8 : POWER < THREADS ? POWER : THREADS;  // along a step
     static constexpr int STEPS_ABREAST = THREADS / LANES;
     static constexpr int ELEMENT_COPIES = PACKED / LANES;
     static constexpr int STEP_COPIES = DEPTH / STEPS_ABREAST;
@@ -41,7 +45,9 @@ class Operand {
 #pragma unroll
         for (int i = 0; i < ELEMENT_COPIES; ++i) {
             // Elements outside are those of the last one inside: computed with, never stored.
-            const int element = min(first_element + i * LANES * WIDTH, left - WIDTH);
+            const int last = CUT ? (left - 1) / WIDTH * WIDTH : left - WIDTH;
+            const int element = min(first_element + i * LANES * WIDTH, last);
+            taken[i] = min(BYTES, (left - element) * static_cast<int>(sizeof(float)));
             offset[i] = static_cast<Offset>(element * element_stride + first_step * stride);
         }
     }
@@ -59,7 +65,10 @@ class Operand {
                 }
                 float* to = tile + step * PITCH + first_element + i * LANES * WIDTH;
                 const float* source = from + j * STEPS_ABREAST * stride + offset[i];
-                if (WHOLE) {
+                if (CUT) {
+                    const bool exists = WHOLE || step < depth;
+                    roofline::copy_async<BYTES>(to, exists ? source : from, exists ? taken[i] : 0);
+                } else if (WHOLE) {
                     __pipeline_memcpy_async(to, source, BYTES);
                 } else {
                     __pipeline_memcpy_async(to, step < depth ? source : from, BYTES, step < depth ? 0 : BYTES);
@@ -78,6 +87,7 @@ class Operand {
     const float* from;  // the same for all threads, unlike the offsets
     long long stride;   // from a step to the next
     Offset offset[ELEMENT_COPIES];
+    int taken[ELEMENT_COPIES];  // bytes, if CUT
     int first_step, first_element;
 };
 

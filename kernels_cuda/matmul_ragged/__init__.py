@@ -69,7 +69,7 @@ def wgmma_fitted(
 def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor) -> None:
     """Whichever fits the shape and the device. Raises ``ValueError`` for shapes that do not multiply."""
     if a.dtype is torch.float32:
-        ordinary.chosen(a, b, c, partials=partials)
+        ordinary.chosen(a, b, c, partials=partials, packed=packed)
         return
     m, n, _ = matmul_extents(a, b, c)
     if hopper.available(c.device):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -22,25 +23,29 @@ MOST_COLUMNS = {1: 256, 2: 256, 3: 192}  # by warpgroups: what the registers hol
 SHARED_BYTES = 227 << 10  # of an SM
 STAGES = 12  # at most
 PARTS = 256  # into which k is split at most
+PARTNERS = (2, 8)  # blocks of a cluster that share a tile; of four no more find a place than of eight
 LEAST_SHARED = 64  # lines of an operand: to share fewer is not worth it that two blocks wait for each other
 
 # Clocks of an SM.
 START = 3300  # of a kernel: until its first loads come
 ROUND = 3000  # of a tile whose results are stored, and ...
 STORE = 20  # ... per column of them
-TURN = 105  # of a step, whatever is multiplied
+TURN = 150  # of a step, whatever is multiplied
+DETOUR = 1000  # until a second kernel joins parts
+MEET = 1000  # of partners, until they have added up; for each doubling of their number
 MULTIPLY = 1.14  # of a step, times those of the instructions: under load the clock is lower
 LOAD = 2.3  # per line that comes from L2
 # Bytes per clock.
 MEMORY = 2000  # of the device
 PARTIAL = 5.1  # of partial sums per SM, written and read again
-OVERLAP = 3.1  # exponent of the norm that adds up computing and loading: 1 would be one after the other
+OVERLAP = 2.2  # exponent of the norm that adds up computing and loading: 1 would be one after the other
 
 
 class Tile(NamedTuple):
     """What a block computes at once: 64 rows for each of ``warpgroups``; ``resident`` blocks to an SM.
 
-    Two blocks side by side may share a (``shared`` is ``"A"``) or, one above the other, b (``"B"``).
+    Two blocks side by side may share a (``shared`` is ``"A"``) or, one above the other, b (``"B"``). Or ``partners``
+    share a tile (``"TILE"``), each an equal part of k, and add up through each other's shared memory.
     """
 
     warpgroups: int
@@ -56,8 +61,8 @@ class Tile(NamedTuple):
 
     @property
     def cluster(self) -> int:
-        """Blocks that share an operand."""
-        return {"NONE": 1, "TILE": self.partners}.get(self.shared, 2)
+        """Blocks that share an operand, or a tile."""
+        return 2 if self.shared in ("A", "B") else self.partners
 
     def b_lines(self, by_columns: bool) -> int:
         """Lines of b in a stage: its columns, or whole boxes of rows."""
@@ -67,6 +72,12 @@ class Tile(NamedTuple):
         """As many as shared memory holds, besides its barriers and 1024 bytes to align it."""
         room = SHARED_BYTES // self.resident - 2048
         return min(STAGES, room // ((self.rows + self.b_lines(by_columns)) * LINE + 16))
+
+    def at_once(self, sms: int) -> int:
+        """Blocks that a device of so many SMs holds. Clusters of more than two do not fill the groups of 16 or 18 SMs
+        that they lie in."""
+        held = sms if self.cluster <= 2 else sms * 10 // 11
+        return held * self.resident // self.cluster * self.cluster
 
     def clusters(self, m: int, n: int) -> int:
         """Clusters of tiles that cover m x n."""
@@ -104,6 +115,18 @@ def choices(m: int, n: int, k: int, by_columns: bool, sms: int, room: int) -> It
             most = max(1, min(filling, ceil_div(k, STEP) // 2, PARTS, held))
             for parts in {1, *(max(1, most * quarters // 4) for quarters in (1, 2, 3, 4))}:
                 yield Plan(tile, parts, turned)
+            for shared in together(tile, clusters, k, by_columns, sms) if tile.shared == "NONE" else ():
+                yield Plan(shared, 1, turned)
+
+
+def together(tile: Tile, tiles: int, k: int, by_columns: bool, sms: int) -> Iterator[Tile]:
+    """The tile shared by as many blocks of a cluster as are there at once, and find their sums room in shared memory."""
+    for partners in PARTNERS:
+        shared = tile._replace(shared="TILE", partners=partners)
+        sums = tile.rows * (tile.columns + 8) * 4
+        fits = sums <= tile.stages(by_columns) * (tile.rows + tile.b_lines(by_columns)) * LINE
+        if fits and tiles * partners <= shared.at_once(sms) and 2 * partners <= ceil_div(k, STEP):
+            yield shared
 
 
 def tiles(m: int, n: int, by_columns: bool) -> Iterator[Tile]:
@@ -133,7 +156,7 @@ def clocks(m: int, n: int, k: int, by_columns: bool, choice: Plan, sms: int) -> 
     tile, parts, turned = choice
     m, n = (n, m) if turned else (m, n)
     clusters = tile.clusters(m, n)
-    blocks, at_once = clusters * tile.cluster * parts, sms * tile.resident // tile.cluster * tile.cluster
+    blocks, at_once = clusters * tile.cluster * parts, tile.at_once(sms)
     rounds, together = ceil_div(blocks, at_once), min(tile.resident, ceil_div(min(blocks, at_once), sms))
     a_lines = tile.rows / (2 if tile.shared == "A" else 1)
     b_lines = tile.b_lines(by_columns) / (2 if tile.shared == "B" else 1)
@@ -141,9 +164,10 @@ def clocks(m: int, n: int, k: int, by_columns: bool, choice: Plan, sms: int) -> 
     issued = tile.warpgroups * max(2 * tile.columns, WARPGROUP_ROWS + tile.columns)
     busy = max(MULTIPLY * issued, LOAD * (a_lines + b_lines))
     step = max(busy * together, busy + TURN)  # while one block waits, the other one works
-    computing = rounds * ceil_div(ceil_div(k, STEP), parts) * step
+    computing = rounds * ceil_div(ceil_div(k, STEP), parts * tile.partners) * step
     loading = 2 * (m * k + k * n + m * n) / MEMORY
     partial = 4 * clusters * tile.cluster * parts * min(tile.rows, m) * min(tile.columns, n) if parts > 1 else 0
     both = (computing**OVERLAP + loading**OVERLAP) ** (1 / OVERLAP)
     storing = rounds * (ROUND + STORE * tile.columns * together) + partial / (PARTIAL * sms)
-    return START + both + storing
+    joining = (DETOUR if parts > 1 else 0) + MEET * math.log2(tile.partners)
+    return START + both + storing + joining

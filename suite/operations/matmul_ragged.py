@@ -98,10 +98,9 @@ def two_workspaces(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
     return (*workspace(shape, dtype), packed)
 
 
-def tensor_workspaces(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
-    """The same for kernels that copy operands on the tensor cores only."""
-    packed = gemm.packed(shape, dtype) if dtype.operand.name != "f32" else Buffer("packed", 0)
-    return (*workspace(shape, dtype), packed)
+def workspaces_any_b(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
+    """The same for kernels that take b either way."""
+    return (*workspace(shape, dtype), gemm.packed(shape, dtype))
 
 
 OPERATION = Operation(
@@ -173,7 +172,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul_ragged:wgmma_fitted",
             TENSOR,
             tile=(16, 128, 64),
-            workspace=tensor_workspaces,
+            workspace=workspaces_any_b,
             capability="sm_90a",
         ),
         Kernel(
@@ -182,7 +181,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul_ragged:chosen",
             DTYPES,
             tile=(16, 128, 64),
-            workspace=tensor_workspaces,
+            workspace=workspaces_any_b,
             floors=(
                 Floor("h200", 0.27, "0.33 (256x256x32768) to 0.70 were measured in f16, 0.40 to 0.77 in f32", 1 << 31),
             ),

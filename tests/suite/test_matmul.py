@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from kernels_cuda import matmul  # noqa: E402
 from kernels_cuda.matmul import tiles  # noqa: E402
-from kernels_cuda.matmul.tiles import LARGE, MEDIUM, SMALL, TINY, choose, layout, offset  # noqa: E402
+from kernels_cuda.matmul.tiles import LARGE, MEDIUM, SMALL, THREEFOLD, TINY, choose, layout, offset  # noqa: E402
 from pytest_roofline.baselines import Store  # noqa: E402
 from pytest_roofline.contract import Case, Memory  # noqa: E402
 from pytest_roofline.counting.cuda_cpu import LaunchRecord, checking  # noqa: E402
@@ -102,7 +102,7 @@ def test_every_shared_request_of_the_tuned_product_takes_two_passes():
 
 @pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize(("a_transposed", "b_transposed"), [(False, False), (True, False), (False, True), (True, True)])
-@pytest.mark.parametrize("tile", [LARGE, MEDIUM, SMALL, TINY], ids=lambda t: f"{t.rows}x{t.columns}")
+@pytest.mark.parametrize("tile", [LARGE, THREEFOLD, MEDIUM, SMALL, TINY], ids=lambda t: f"{t.rows}x{t.columns}")
 def test_every_tile_multiplies_every_layout(tile, a_transposed, b_transposed):
     """Two tiles each way, the second one begun, with steps that fill no tile: right whatever is stored by columns."""
     m, n, k = tile.rows + 4, tile.columns + 4, 2 * tile.depth + 3
@@ -118,6 +118,22 @@ def test_layouts():
     assert layout(matrix(7, 8, transposed=True)) == "ELEMENTS"  # rows of 28 bytes
     assert layout(matrix(9, 8, transposed=True)[1:]) == "ELEMENTS"  # 4 bytes off
     assert layout(matrix(8, 16)[:, ::2]) == "ELEMENTS"
+    assert layout(matrix(8, 12, transposed=True)[:7]) == "CUT_PACKS"  # rows of 32 bytes of which 28 are elements
+
+
+@pytest.mark.usefixtures("compiler")
+@pytest.mark.parametrize("left", [1, 2, 3, 5])
+@pytest.mark.parametrize("tile", [THREEFOLD, TINY], ids=lambda t: f"{t.rows}x{t.columns}")
+def test_rows_that_end_within_a_pack_are_not_read_past_their_end(tile, left):
+    """``left`` columns in the second tile, and a last row of b that ends with the memory it lies in."""
+    n, k = tile.columns + left, 2 * tile.depth + 3
+    pitch = n + -n % 4
+    memory = torch.rand(pitch * (k - 1) + n, generator=torch.Generator().manual_seed(0))
+    a, b, c = matrix(9, k), memory.as_strided((k, n), (pitch, 1)), torch.full((9, n), float("nan"))
+    assert layout(b.t()) == "CUT_PACKS"
+    with checking():
+        tiles.launch(tile, a, b, c)
+    torch.testing.assert_close(c.double(), a.double() @ b.double(), rtol=k * 2**-24, atol=0)
 
 
 def test_rows_far_apart_take_wide_offsets():
@@ -127,7 +143,7 @@ def test_rows_far_apart_take_wide_offsets():
     assert (offset(LARGE, near, near), offset(LARGE, far, near)) == ("int", "long long")
 
 
-@pytest.mark.parametrize(("size", "tile"), [(256, TINY), (512, SMALL), (1024, MEDIUM), (2048, LARGE), (8192, LARGE)])
+@pytest.mark.parametrize(("size", "tile"), [(256, TINY), (512, SMALL), (1024, MEDIUM), (2048, LARGE), (8192, THREEFOLD)])
 def test_square_products_have_the_tile_that_was_fastest(size, tile):
     """The rule gives what the sweep on an H200 found for each of its sizes."""
     assert choose(size, size) == tile

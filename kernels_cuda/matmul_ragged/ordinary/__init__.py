@@ -11,6 +11,7 @@ from pytest_roofline.operands import matmul_extents
 
 from ...matmul import tiles
 from ...matmul.tiles import Tile, layout, offset
+from ...matmul_tensor import align
 from ..sharing import GROUP, JOIN_WARPS, JOINED, join_share, multiprocessors, shared_out
 from . import rule
 from .rule import Plan
@@ -18,6 +19,7 @@ from .rule import Plan
 _HERE = Path(__file__).parent
 SPLIT_K = Source(_HERE / "split_k.cu")
 STREAM_K = Source(_HERE / "stream_k.cu")
+ROWS_OF_A_COPY = 256  # that are multiplied by b: fewer are done before a copy of it would have paid
 
 
 def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
@@ -36,11 +38,19 @@ def stream_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: tor
         launch_stream(a, b, c, partials, rule.least_waste(m, n), multiprocessors(a))
 
 
-def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor) -> None:
-    """Whichever :mod:`rule` says. Raises ``ValueError`` for shapes that do not multiply."""
+def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor) -> None:
+    """Whichever :mod:`rule` says, with a copy of b in ``packed`` where its rows are not aligned and that pays.
+
+    Raises ``ValueError`` for shapes that do not multiply, and where ``packed`` is too small.
+    """
     m, n, k = matmul_extents(a, b, c)
-    if c.numel():
-        launch(a, b, c, partials, rule.plan(m, n, k, multiprocessors(a), partials.numel()))
+    if c.numel() == 0:
+        return
+    if k and m >= ROWS_OF_A_COPY and b.stride(1) == 1 and layout(b.t()) == "ELEMENTS":
+        place, _ = align.place(b, packed)
+        align.move((b, place))
+        b = place.matrix
+    launch(a, b, c, partials, rule.plan(m, n, k, multiprocessors(a), partials.numel()))
 
 
 def launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, partials: torch.Tensor, plan: Plan) -> None:
