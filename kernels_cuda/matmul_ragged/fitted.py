@@ -120,7 +120,7 @@ def choices(m: int, n: int, k: int, by_columns: bool, sms: int, room: int) -> It
 
 
 def together(tile: Tile, tiles: int, k: int, by_columns: bool, sms: int) -> Iterator[Tile]:
-    """The tile shared by as many blocks of a cluster as are there at once, and find their sums room in shared memory."""
+    """The tile shared by so many blocks that all are there at once, and their sums find room in shared memory."""
     for partners in PARTNERS:
         shared = tile._replace(shared="TILE", partners=partners)
         sums = tile.rows * (tile.columns + 8) * 4

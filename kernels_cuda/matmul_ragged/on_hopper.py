@@ -52,6 +52,8 @@ def launch(
         how.parts == 1 or how.parts * slots * tile.rows * tile.columns <= partials.numel(),
         f"{how.parts} parts need more workspace",
     )
+    steps = ceil_div(k, STEP)
+    require(how.parts * tile.partners <= steps, f"{steps} steps are fewer than {how.parts} x {tile.partners} parts")
     source, shared = _source(tile, along_k), f"Shared::{tile.shared}"
     # Blocks of a cluster each load their half of what they share.
     a_box = (tile.rows // (2 if tile.shared == "A" else 1), STEP)

@@ -58,6 +58,20 @@ def test_tiles_and_parts(tile, by_columns, parts):
         check(m, n, k, Plan(tile, parts), by_columns=by_columns)
 
 
+@pytest.mark.parametrize("parts", [1, 2])
+@pytest.mark.parametrize("by_columns", [True, False])
+@pytest.mark.parametrize(
+    "tile",
+    [Tile(1, 16, "TILE", 2, 2), Tile(1, 64, "TILE", 2, 8), Tile(2, 80, "TILE", 1, 8), Tile(3, 192, "TILE", 1, 2)],
+    ids=str,
+)
+def test_partners(tile, by_columns, parts):
+    """Blocks of a cluster that share a tile: one past it and one short of it, odd rows, parts of unequal length."""
+    for m, n, k in ((tile.rows + 1, tile.columns - 1, 1100), (2 * tile.rows, 3 * tile.columns, 2056), (5, 7, 1025)):
+        check(m, n, k, Plan(tile, parts), by_columns=by_columns)
+        check(m, n, k, Plan(tile, parts), by_columns=by_columns, shift=1, pitch=2)
+
+
 @pytest.mark.parametrize(("shift", "pitch"), [(0, 4), (0, 1), (1, 0), (2, 2), (3, 8), (4, 3)])
 @pytest.mark.parametrize("n", [63, 64, 200, 257])
 def test_results_at_any_address(n, shift, pitch):

@@ -143,7 +143,9 @@ def test_rows_far_apart_take_wide_offsets():
     assert (offset(LARGE, near, near), offset(LARGE, far, near)) == ("int", "long long")
 
 
-@pytest.mark.parametrize(("size", "tile"), [(256, TINY), (512, SMALL), (1024, MEDIUM), (2048, LARGE), (8192, THREEFOLD)])
+@pytest.mark.parametrize(
+    ("size", "tile"), [(256, TINY), (512, SMALL), (1024, MEDIUM), (2048, LARGE), (8192, THREEFOLD)]
+)
 def test_square_products_have_the_tile_that_was_fastest(size, tile):
     """The rule gives what the sweep on an H200 found for each of its sizes."""
     assert choose(size, size) == tile

@@ -48,7 +48,8 @@ def test_a_plan_can_be_launched(m, n, k, by_columns):
     assert stages >= 4
     assert tile.resident * (stages * (tile.rows + tile.b_lines(by_columns)) * 128 + 2048) <= fitted.SHARED_BYTES
     assert 1 <= parts <= max(1, -(-k // 64))
-    blocks = tile.clusters(m, n) * tile.cluster
+    blocks = tile.clusters(m, n) * tile.cluster // tile.partners
+    assert parts * tile.partners <= max(1, -(-k // 64))
     assert blocks * tile.rows * tile.columns >= m * n
     assert parts == 1 or blocks * parts * tile.rows * tile.columns <= ROOM
 
@@ -77,7 +78,8 @@ def test_waves_are_fuller_than_with_the_widest_tile(extent):
     def fill(tile):
         at_once = SMS * tile.resident // tile.cluster
         waves = -(-tile.clusters(extent, extent) // at_once)
-        return extent**2 / (waves * at_once * tile.cluster * tile.rows * tile.columns / tile.resident)
+        places = waves * at_once * tile.cluster / tile.resident
+        return extent**2 / (places * tile.rows * tile.columns / tile.partners)
 
     picked = fitted.plan(extent, extent, 8192, True, SMS, ROOM)
     assert picked.parts == 1
@@ -99,6 +101,8 @@ def test_a_workspace_that_holds_less_gets_fewer_parts():
         Plan(Tile(2, 80, "A"), 2),
         Plan(Tile(3, 176, "B")),
         Plan(Tile(2, 256)),
+        Plan(Tile(1, 64, "TILE", 2, 8)),
+        Plan(Tile(2, 80, "TILE", 1, 2), 3),
     ],
     ids=lambda plan: f"{plan.tile.rows}x{plan.tile.columns}{plan.tile.shared}{plan.parts}",
 )
@@ -107,13 +111,14 @@ def test_blocks_cover_c_and_all_parts(plan, by_columns):
     matrices = operands(300, 400, 512, by_columns=by_columns)
     (main, grid, block, dynamic), *join = launched(lambda: on_hopper.launch(*matrices, plan))
     tile = plan.tile
-    assert grid[:2] == (tile.clusters(300, 400) * tile.cluster if plan.parts > 1 else grid[0], plan.parts)
+    whole = plan.parts == tile.partners == 1
+    assert grid[:2] == (grid[0] if whole else tile.clusters(300, 400) * tile.cluster, plan.parts)
     assert grid[0] % tile.cluster == 0
     assert block[0] == 128 * (tile.warpgroups + 1)
     assert dynamic <= fitted.SHARED_BYTES // tile.resident
     assert len(join) == (plan.parts > 1)
     assert not main.chained
-    assert all(function.chained and step[0] == grid[0] for function, step, *_ in join)
+    assert all(function.chained and step[0] == grid[0] // tile.partners for function, step, *_ in join)
 
 
 def test_a_turned_product_is_that_of_the_transposes():
@@ -128,6 +133,24 @@ def test_more_parts_than_the_workspace_holds_are_refused():
     matrices = operands(2048, 2048, 512)
     with pytest.raises(ValueError, match="8 parts need more workspace"):
         on_hopper.launch(*matrices, Plan(Tile(1, 64), 8))
+
+
+def test_more_parts_than_steps_are_refused():
+    """Partners among them: somebody would have nothing to add up."""
+    matrices = operands(64, 64, 512)
+    with pytest.raises(ValueError, match="8 steps are fewer than 2 x 8 parts"):
+        on_hopper.launch(*matrices, Plan(Tile(1, 64, "TILE", 1, 8), 2))
+
+
+def test_partners_find_a_place_at_once_and_room_for_their_sums():
+    """Whoever waits for a partner that has no place would wait for ever; two of them fill the device, eight nearly."""
+    assert Tile(1, 64, "TILE", 1, 2).at_once(SMS) == 132
+    assert Tile(1, 64, "TILE", 2, 8).at_once(SMS) == 240
+    shared = [t for tile in fitted.tiles(500, 500, True) for t in fitted.together(tile, 4, 4096, True, SMS)]
+    assert {tile.partners for tile in shared} == {2, 8}
+    for tile in shared:
+        assert tile.rows * (tile.columns + 8) * 4 <= tile.stages(True) * (tile.rows + tile.columns) * 128
+    assert not list(fitted.together(Tile(1, 64), 67, 4096, True, SMS))
 
 
 def test_nothing_is_multiplied_for_empty_matrices():
@@ -148,13 +171,15 @@ def test_nothing_is_multiplied_for_empty_matrices():
         (Tile(2, 144, "B"), True),
         (Tile(3, 96, "A"), False),
         (Tile(3, 192, "B"), False),
+        (Tile(1, 64, "TILE", 2, 8), True),
+        (Tile(3, 192, "TILE", 1, 2), True),
     ],
     ids=str,
 )
 def test_sums_stay_in_registers(tile, by_columns):
     """wgmma in it, and as many blocks to an SM as designed. Of the 128 registers that three
     warpgroups leave to each, a few words are spilled around the loop."""
-    matrices = operands(300, 300, 512, by_columns=by_columns)
+    matrices = operands(300, 300, 2048, by_columns=by_columns)
     for function, _, block, dynamic in launched(lambda: on_hopper.launch(*matrices, Plan(tile, 2))):
         source = function.source
         try:
