@@ -8,19 +8,9 @@ torch = pytest.importorskip("torch")
 
 from kernels_cuda import matmul_tensor  # noqa: E402
 from kernels_cuda._mma import Tiling  # noqa: E402
-from pytest_roofline.counting.cuda_cpu import CompilerMissing, checking  # noqa: E402
-from pytest_roofline.counting.cuda_cpu.compiler import find_compiler  # noqa: E402
+from pytest_roofline.counting.cuda_cpu import checking  # noqa: E402
 
 TILINGS = [Tiling(64, 64, 32, 32, 64, 3), Tiling(64, 64, 32, 32, 128, 2), Tiling(64, 64, 32, 32, 64, 4)]
-
-
-@pytest.fixture(autouse=True)
-def _compiler():
-    """Skip where no C++ compiler is."""
-    try:
-        find_compiler()
-    except CompilerMissing as reason:
-        pytest.skip(str(reason))
 
 
 def whole_numbers(*shape):
@@ -28,6 +18,7 @@ def whole_numbers(*shape):
     return torch.randint(-2, 3, shape).bfloat16()
 
 
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("steps", [1, 5, 11])
 @pytest.mark.parametrize("rest", [0, 5, 24])
 @pytest.mark.parametrize("by_columns", [True, False])

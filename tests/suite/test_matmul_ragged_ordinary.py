@@ -82,13 +82,10 @@ def test_a_turned_product_is_that_of_the_transposes(parts):
     torch.testing.assert_close(c.double(), a.double() @ b.double(), rtol=k * 2**-24, atol=0)
 
 
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("m", [ordinary.ROWS_OF_A_COPY, 5])
 def test_rows_that_lie_misaligned_are_copied_where_many_rows_of_a_are_multiplied(m):
     """Of 33 columns no row but the first is aligned; the copy lies in the workspace, and few rows do without."""
-    try:
-        find_compiler()
-    except CompilerMissing as reason:
-        pytest.skip(str(reason))
     n, k = 33, 70
     generator = torch.Generator().manual_seed(0)
     a, b = torch.rand((m, k), generator=generator), torch.rand((k, n), generator=generator)
