@@ -54,21 +54,25 @@ struct Max {
     static __device__ float combine(float a, float b) { return fmaxf(a, b); }
 };
 
-// Over the lanes of a warp; every lane has the result.
-template <typename Operator>
+// Lanes of a warp that belong to one row of THREADS threads.
+template <int THREADS>
+constexpr int LANES = THREADS < 32 ? THREADS : 32;
+
+// Over so many neighbouring lanes of a warp; each of them has the result.
+template <typename Operator, int COUNT = 32>
 __device__ float warp_reduce(float value) {
 #pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) {
+    for (int distance = COUNT / 2; distance > 0; distance /= 2) {
         value = Operator::combine(value, __shfl_xor_sync(0xffffffffu, value, distance));
     }
     return value;
 }
 
-// Over the THREADS threads of a row: a warp, or the whole block. Every thread has the result. `partial` lies in shared
-// memory, one entry per warp; it serves one reduction.
+// Over the THREADS threads of a row: a warp or a part of it, or the whole block. Every thread has the result. `partial`
+// lies in shared memory, one entry per warp; it serves one reduction.
 template <typename Operator, int THREADS>
 __device__ float row_reduce(float value, float* partial) {
-    value = warp_reduce<Operator>(value);
+    value = warp_reduce<Operator, LANES<THREADS>>(value);
     if (THREADS > 32) {
         const int lane = threadIdx.x % 32;
         if (lane == 0) {

@@ -10,6 +10,8 @@ from pytest_roofline.launch import Function, Source, ceil_div
 
 PACK = 16  # bytes of one vector access
 
+ROW_THREADS = 128  # of a block of several rows
+
 Plans = tuple[tuple[int, int], ...]
 
 # Threads per row and words per thread, by elements per word; a row takes the first that holds it. The fastest of all
@@ -17,8 +19,8 @@ Plans = tuple[tuple[int, int], ...]
 # threads, until the barriers of a large block cost more. A thread keeps at most 32 elements, so that 1024 threads of 64
 # registers each are resident.
 PLANS: dict[int, Plans] = {
-    4: ((32, 2), (64, 2), (128, 2), (256, 2), (512, 2), (512, 4), (1024, 4), (1024, 8)),
-    8: ((32, 2), (64, 2), (128, 2), (128, 4), (256, 4), (512, 4), (1024, 4)),
+    4: ((8, 2), (16, 2), (32, 2), (64, 2), (128, 2), (256, 2), (512, 2), (512, 4), (1024, 4), (1024, 8)),
+    8: ((8, 2), (16, 2), (32, 2), (64, 2), (128, 2), (128, 4), (256, 4), (512, 4), (1024, 4)),
     1: ((32, 8), (256, 8), (1024, 8)),
 }
 
@@ -26,17 +28,17 @@ PLANS: dict[int, Plans] = {
 def width(columns: int, *tensors: torch.Tensor) -> int:
     """Elements per access: 16 bytes of them where every row of every tensor consists of aligned 16 bytes, else one."""
     size = tensors[0].element_size()
-    if columns * size % PACK:
-        return 1
+    bits = columns * size
     for tensor in tensors:
-        if tensor.data_ptr() % PACK or (tensor.ndim > 1 and tensor.stride(0) * size % PACK):
-            return 1
-    return PACK // size
+        bits |= tensor.data_ptr()
+        if tensor.ndim > 1:
+            bits |= tensor.stride(0) * size
+    return 1 if bits % PACK else PACK // size
 
 
 def rows_per_block(threads: int) -> int:
-    """Four warps of one row each, or one row that all threads share."""
-    return 4 if threads == 32 else 1
+    """What four warps hold, or one row that all threads share."""
+    return ROW_THREADS // threads if threads <= 32 else 1
 
 
 def plan(words: int, width: int, plans: Plans | None = None) -> tuple[int, int] | None:

@@ -1,7 +1,7 @@
 // y = x / sqrt(mean of x^2 + eps) * weight for each row of x in one kernel: a row is read once and kept in registers until
 // it is written.
 //
-// A row belongs to THREADS threads: a warp, with several rows in a block, or a whole block.
+// A row belongs to THREADS threads: a warp or a part of it, with several rows in a block, or a whole block.
 
 #include "../_rowwise.cuh"
 
@@ -10,10 +10,10 @@ __global__ void rmsnorm_fused(const T* __restrict__ x, const T* __restrict__ wei
                               int columns, long long x_row, long long y_row, float eps) {
     __shared__ float squares[32];
     const long long row = static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y;
-    if (row >= rows) {
+    if (THREADS >= 32 && row >= rows) {
         return;  // a whole warp; blocks of one row never come here
     }
-    const int words = columns / WIDTH;
+    const int words = row < rows ? columns / WIDTH : 0;  // all lanes of a warp take part in its reductions
 
     float value[WORDS][WIDTH];
 #pragma unroll

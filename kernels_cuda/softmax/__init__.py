@@ -15,8 +15,8 @@ from pytest_roofline.operands import row_extents
 # As the plans of all rows; with its single barrier softmax was fastest on an H200 with (1024, 2) in place of (512, 4)
 # and (512, 8) of (1024, 4), 8192 and 16384 columns of f32, and with (512, 2) of (256, 4), 8192 of f16: 1, 5 and 2 %.
 PLANS = {
-    4: ((32, 2), (64, 2), (128, 2), (256, 2), (512, 2), (1024, 2), (512, 8), (1024, 8)),
-    8: ((32, 2), (64, 2), (128, 2), (128, 4), (512, 2), (512, 4), (1024, 4)),
+    4: ((8, 2), (16, 2), (32, 2), (64, 2), (128, 2), (256, 2), (512, 2), (1024, 2), (512, 8), (1024, 8)),
+    8: ((8, 2), (16, 2), (32, 2), (64, 2), (128, 2), (128, 4), (512, 2), (512, 4), (1024, 4)),
     1: rowwise.PLANS[1],
 }
 LOOPED_WORDS = 4  # of a thread
@@ -113,7 +113,6 @@ def fused_cluster(x: torch.Tensor, y: torch.Tensor) -> None:
 
 
 @functools.cache
-@functools.cache
 def _words_in_shared(device: torch.device) -> int:
     """Of a thread of ``LONG_THREADS``, in what a block may have; without a GPU as many as an A100 has room for."""
     most = LEAST_SHARED
@@ -122,6 +121,7 @@ def _words_in_shared(device: torch.device) -> int:
     return int((most - LONG_RESERVED) // (LONG_THREADS * rowwise.PACK))
 
 
+@functools.cache
 def _has_clusters(device: torch.device) -> bool:
     return device.type == "cuda" and runs_on(CLUSTER_ARCH, torch.cuda.get_device_capability(device))
 

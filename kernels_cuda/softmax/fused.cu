@@ -1,8 +1,8 @@
 // y = softmax of each row of x in one kernel: a row is read once and kept in registers until it is written.
 //
-// A row belongs to THREADS threads: a warp, with several rows in a block, or a whole block. A warp's exponentials are
-// relative to its own largest element, so that the warps of a block meet once, with both results, and not twice: 129.3
-// in place of 131.4 us (8192 x 8192 f32 on an H200).
+// A row belongs to THREADS threads: a warp or a part of it, with several rows in a block, or a whole block. A warp's
+// exponentials are relative to its own largest element, so that the warps of a block meet once, with both results, and
+// not twice: 129.3 in place of 131.4 us (8192 x 8192 f32 on an H200).
 
 #include "_online.cuh"
 
@@ -11,10 +11,10 @@ __global__ void softmax_fused(const T* __restrict__ x, T* __restrict__ y, long l
                               long long y_row) {
     __shared__ Share shares[32];
     const long long row = static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y;
-    if (row >= rows) {
+    if (THREADS >= 32 && row >= rows) {
         return;  // a whole warp; blocks of one row never come here
     }
-    const int words = columns / WIDTH;
+    const int words = row < rows ? columns / WIDTH : 0;  // all lanes of a warp take part in its reductions
 
     float value[WORDS][WIDTH];
     float largest = -CUDART_INF_F;
@@ -37,7 +37,7 @@ __global__ void softmax_fused(const T* __restrict__ x, T* __restrict__ y, long l
             largest = fmaxf(largest, value[w][k]);
         }
     }
-    largest = warp_reduce<Max>(largest);
+    largest = warp_reduce<Max, LANES<THREADS>>(largest);
 
     const float shift = shift_of(largest);
     float sum = 0.0f;
@@ -49,8 +49,8 @@ __global__ void softmax_fused(const T* __restrict__ x, T* __restrict__ y, long l
             sum += value[w][k];
         }
     }
-    Share share{largest, warp_reduce<Sum>(sum)};
-    if (THREADS > 32) {
+    Share share{largest, warp_reduce<Sum, LANES<THREADS>>(sum)};
+    if constexpr (THREADS > 32) {  // a part of a warp has nothing to join
         if (threadIdx.x % 32 == 0) {
             shares[threadIdx.x / 32] = share;
         }
