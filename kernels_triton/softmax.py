@@ -10,6 +10,10 @@ from pytest_roofline.launch import ceil_div
 from pytest_roofline.operands import row_extents
 
 BLOCK = 16384  # columns that a program meets at once where a row does not fit; the best of 2048 to 16384 on an H200
+# Columns and warps of a program that has a part of a row: 144 us, and 148 with twice as many (512 x 131072 f32 on an
+# H200).
+SPLIT_BLOCK, SPLIT_WARPS = 4096, 4
+MOST_PARTS = 64  # programs of a row; all must be resident at once, and every GPU since Volta has room for more
 
 
 @triton.jit
@@ -91,6 +95,38 @@ def _softmax_fused_looped(x_ptr, y_ptr, columns, x_row, y_row, BLOCK: tl.constex
         tl.store(y_ptr + column, y.to(y_ptr.dtype.element_ty), mask=column < columns)
 
 
+@triton.jit
+def _softmax_fused_split(
+    x_ptr, y_ptr, shares_ptr, rows, columns, x_row, y_row, PARTS: tl.constexpr, BLOCK: tl.constexpr
+):
+    # PARTS programs share a row and keep it in registers. Each writes what it found, its largest element and its sum of
+    # exponentials, into one word of 64 bits, and waits until no word of the row is zero: no program finds zero, because
+    # the sum is at least one, or else the largest element is -inf. It takes its place from a counter rather than from
+    # its number: all places before it are then taken by programs that run, and nobody waits for one that cannot start.
+    place = tl.atomic_add(shares_ptr + rows * PARTS, 1, sem="relaxed").to(tl.int32)
+    row = (place // PARTS).to(tl.int64)
+    part = place % PARTS
+    column = part * BLOCK + tl.arange(0, BLOCK)
+    inside = column < columns
+    x = tl.load(x_ptr + row * x_row + column, mask=inside, other=float("-inf")).to(tl.float32)
+    largest = tl.max(x, axis=0)
+    exponentials = tl.exp(x - _shift(largest))
+    high = largest.to(tl.int32, bitcast=True).to(tl.int64) << 32
+    low = tl.sum(exponentials, axis=0).to(tl.uint32, bitcast=True).to(tl.int64)
+    shares_ptr += row * PARTS
+    tl.atomic_xchg(shares_ptr + part, high | low, sem="relaxed")
+    parts = tl.arange(0, PARTS)
+    shares = tl.load(shares_ptr + parts, volatile=True)
+    while tl.min((shares != 0).to(tl.int32), axis=0) == 0:
+        shares = tl.load(shares_ptr + parts, volatile=True)
+    maxima = (shares >> 32).to(tl.int32).to(tl.float32, bitcast=True)
+    sums = shares.to(tl.int32).to(tl.float32, bitcast=True)
+    shift = _shift(tl.max(maxima, axis=0))
+    total = tl.sum(sums * tl.exp(maxima - shift), axis=0)
+    y = exponentials * (tl.exp(largest - shift) / total)
+    tl.store(y_ptr + row * y_row + column, y.to(y_ptr.dtype.element_ty), mask=inside)
+
+
 def unfused(x: torch.Tensor, y: torch.Tensor, *, block: int, maxima: torch.Tensor, sums: torch.Tensor) -> None:
     """Three kernels that each read ``x``; ``maxima`` and ``sums`` are workspace, one element per row.
 
@@ -104,18 +140,38 @@ def unfused(x: torch.Tensor, y: torch.Tensor, *, block: int, maxima: torch.Tenso
         _softmax_scale[grid](x, maxima, sums, y, columns, x.stride(0), y.stride(0), BLOCK=block)
 
 
-def fused(x: torch.Tensor, y: torch.Tensor) -> None:
-    """One kernel that keeps rows in registers; rows that do not fit go through ``fused_looped``.
+def fused(x: torch.Tensor, y: torch.Tensor, *, shares: torch.Tensor | None = None) -> None:
+    """One kernel that keeps rows in registers, of one program, or of several if a row does not fit into one.
+
+    Those meet in the workspace ``shares`` of ``parts(columns)`` words of 64 bits per row and one more. Rows that are
+    longer still, and long ones without a workspace or on a CPU, where programs run one after the other, go through
+    ``fused_looped``.
 
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
     """
     rows, columns = row_extents(x, y)
     plan = rowwise.plan(x, weights=0)
     if plan is None:
-        return fused_looped(x, y, block=BLOCK, num_warps=32)
+        if shares is None or not x.is_cuda or parts(columns) > MOST_PARTS:
+            return fused_looped(x, y, block=BLOCK, num_warps=32)
+        return _fused_split(x, y, shares)
     if x.numel():
         options = {"ROWS": plan.rows, "BLOCK": plan.block, "num_warps": plan.num_warps}
         launch(_softmax_fused, plan.grid(rows), x, y, rows, columns, x.stride(0), y.stride(0), **options)
+
+
+def parts(columns: int) -> int:
+    """Programs that share a row."""
+    return int(triton.next_power_of_2(ceil_div(columns, SPLIT_BLOCK)))
+
+
+def _fused_split(x: torch.Tensor, y: torch.Tensor, shares: torch.Tensor) -> None:
+    rows, columns = x.shape
+    if rows:
+        grid, options = (rows * parts(columns),), {"PARTS": parts(columns), "BLOCK": SPLIT_BLOCK}
+        shares.zero_()
+        strides = x.stride(0), y.stride(0)
+        launch(_softmax_fused_split, grid, x, y, shares, rows, columns, *strides, **options, num_warps=SPLIT_WARPS)
 
 
 def fused_looped(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:

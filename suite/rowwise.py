@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_roofline.contract import Buffer, Kernel, Memory, Traffic
@@ -88,11 +88,12 @@ def ladder(
     options: Mapping[str, Any],
     looped: Mapping[str, int],
     unfused_reads: int,
+    triton_workspace: Callable[[Shape, DType], tuple[Buffer, ...]] | None = None,
 ) -> tuple[Kernel, ...]:
     """The kernels of one operation: three rungs in each language, and torch eager and compiled beside them.
 
     ``scratch`` names the unfused kernels' workspace of one f32 per row, ``options`` go to every launcher, ``looped`` to
-    the looped Triton kernel.
+    the looped Triton kernel, ``triton_workspace`` is that of the fused one.
     """
 
     def workspace(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
@@ -111,11 +112,9 @@ def ladder(
             depth=depth,
         )
 
-    def fused(backend: str, variant: str, extra: Mapping[str, Any], depth: Any, best: bool) -> Kernel:
+    def fused(backend: str, variant: str, extra: Mapping[str, Any], depth: Any, **more: Any) -> Kernel:
         launcher = f"kernels_{backend}.{operation}:{variant}"
-        return Kernel(
-            backend, variant, launcher, DTYPES, options={**options, **extra}, tile=TILE, depth=depth, best=best
-        )
+        return Kernel(backend, variant, launcher, DTYPES, options={**options, **extra}, tile=TILE, depth=depth, **more)
 
     def peer(variant: str) -> Kernel:
         launcher = f"suite.peers.{operation}:torch_{variant}"
@@ -123,11 +122,11 @@ def ladder(
 
     return (
         unfused("triton", {"block": 1024}, triton_depth),
-        fused("triton", "fused", {}, triton_depth, True),
-        fused("triton", "fused_looped", looped, triton_depth, False),
+        fused("triton", "fused", {}, triton_depth, best=True, workspace=triton_workspace),
+        fused("triton", "fused_looped", looped, triton_depth),
         unfused("cuda", {}, unfused_depth),
-        fused("cuda", "fused", {}, fused_depth, True),
-        fused("cuda", "fused_looped", {}, looped_depth, False),
+        fused("cuda", "fused", {}, fused_depth, best=True),
+        fused("cuda", "fused_looped", {}, looped_depth),
         peer(library),
         peer("compile"),
     )

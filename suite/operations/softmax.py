@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_roofline.contract import (
     Argument,
     Bound,
+    Buffer,
     Computed,
     Kernel,
     Operation,
@@ -66,6 +67,13 @@ def not_shared(shape: Shape, dtype: DType) -> str | None:
     return "it takes rows of up to 512 KiB" if columns * size > 8 << 16 else None
 
 
+def shares(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
+    """Where the Triton programs that share a row of more than 32768 elements meet: a word for each and a counter."""
+    rows, columns = shape.dims
+    words = rows << (-(-columns // 4096) - 1).bit_length() if columns > 1 << 15 else 0
+    return (Buffer("shares", words + 1, "i64"),)
+
+
 OPERATION = Operation(
     name="softmax",
     summary="y = softmax of each row of x",
@@ -96,6 +104,7 @@ OPERATION = Operation(
             options={},
             looped={"block": 4096, "num_warps": 8},
             unfused_reads=3,
+            triton_workspace=shares,
         ),
         Kernel(
             "cuda",
