@@ -8,6 +8,8 @@
 
 #include <cuda_fp16.h>
 
+#include "realigned.cuh"
+
 template <typename T, int PACKS, int THREADS>
 __global__ void transpose_vectorised(const T* __restrict__ x, T* __restrict__ y, int m, int n, long long x_row,
                                      long long y_row) {
@@ -71,52 +73,26 @@ __global__ void transpose_vectorised(const T* __restrict__ x, T* __restrict__ y,
     }
 }
 
-// The same for rows that start anywhere, which no 16-byte access fits: element by element, but with all loads of a thread
-// in flight before the first store to shared memory. To let every store begin at a sector of 32 bytes, taking the rows in
-// between from below the tile, was slower: 88 against 79 us (4097 x 8191 f32 on an H200).
-template <typename T, int ROWS, int COLUMNS, int THREADS>
-__global__ void transpose_vectorised_misaligned(const T* __restrict__ x, T* __restrict__ y, int m, int n,
-                                                long long x_row, long long y_row) {
-    constexpr int EACH = ROWS * COLUMNS / THREADS;
-    __shared__ T tile[ROWS][COLUMNS + 1];
-    const int down = (m + ROWS - 1) / ROWS;  // tiles along a row of y; all blocks are counted in grid.x
-    const long long first_row = static_cast<long long>(blockIdx.x % down) * ROWS;
-    const long long first_column = static_cast<long long>(blockIdx.x / down) * COLUMNS;
-    const int rows = min(static_cast<long long>(ROWS), m - first_row);
-    const int columns = min(static_cast<long long>(COLUMNS), n - first_column);
-    const T* x_tile = x + first_row * x_row + first_column;
-    T* y_tile = y + first_column * y_row + first_row;
-
-    if (rows < ROWS || columns < COLUMNS) {
-        for (int i = threadIdx.x; i < rows * COLUMNS; i += THREADS) {
-            if (i % COLUMNS < columns) {
-                tile[i / COLUMNS][i % COLUMNS] = x_tile[i / COLUMNS * x_row + i % COLUMNS];
-            }
-        }
+// The same for rows that start anywhere. Tiles overlap: by a pack in a row of x, and by as many rows as a part of a row of
+// y may have to begin earlier to begin at a multiple of ALIGN bytes. Element by element it took 45 instructions each, and
+// was bound by them.
+template <typename T, int ROWS, int PACKS, int ALIGN, int THREADS, int BLOCKS>
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    transpose_realigned(const T* __restrict__ x, T* __restrict__ y, int m, int n, long long x_row, long long y_row) {
+    constexpr int ABOVE = ALIGN / sizeof(T), COLUMNS = (PACKS - 1) * WIDTH<T>;
+    __shared__ uint4 tile[(ABOVE + ROWS) * PACKS];
+    const int down = static_cast<int>((m + (ABOVE + ROWS - 2LL)) / ROWS);  // tiles along a row of y
+    const int first_row = blockIdx.x % down * ROWS;
+    const int first_column = blockIdx.x / down * COLUMNS;
+    const bool whole = first_row >= ABOVE && first_row <= m - ROWS && first_column >= WIDTH<T> &&
+                       first_column <= n - PACKS * WIDTH<T>;
+    if (whole) {
+        read_tile<T, ABOVE + ROWS, PACKS, THREADS, true>(x, tile, m, n, x_row, first_row - ABOVE, first_column);
         __syncthreads();
-        for (int i = threadIdx.x; i < columns * ROWS; i += THREADS) {
-            if (i % ROWS < rows) {
-                y_tile[i / ROWS * y_row + i % ROWS] = tile[i % ROWS][i / ROWS];
-            }
-        }
-        return;
-    }
-
-    T value[EACH];
-#pragma unroll
-    for (int k = 0; k < EACH; ++k) {
-        const int i = k * THREADS + threadIdx.x;
-        value[k] = x_tile[i / COLUMNS * x_row + i % COLUMNS];
-    }
-#pragma unroll
-    for (int k = 0; k < EACH; ++k) {
-        const int i = k * THREADS + threadIdx.x;
-        tile[i / COLUMNS][i % COLUMNS] = value[k];
-    }
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < EACH; ++k) {
-        const int i = k * THREADS + threadIdx.x;
-        y_tile[i / ROWS * y_row + i % ROWS] = tile[i % ROWS][i / ROWS];
+        write_tile<T, ROWS, PACKS, ALIGN, THREADS, true>(x, y, tile, m, n, x_row, y_row, first_row, first_column);
+    } else {
+        read_tile<T, ABOVE + ROWS, PACKS, THREADS, false>(x, tile, m, n, x_row, first_row - ABOVE, first_column);
+        __syncthreads();
+        write_tile<T, ROWS, PACKS, ALIGN, THREADS, false>(x, y, tile, m, n, x_row, y_row, first_row, first_column);
     }
 }
