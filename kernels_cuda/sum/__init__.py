@@ -1,9 +1,11 @@
 """total[0] = sum of a dense vector, in CUDA C++. The accumulator's type is that of ``total``."""
 
+import functools
 from pathlib import Path
 
 import torch
 
+from pytest_roofline.capability import runs_on
 from pytest_roofline.launch import Source, c_type, ceil_div, misalignment, require
 
 BLOCK = 256
@@ -88,7 +90,13 @@ def two_stage(x: torch.Tensor, total: torch.Tensor, *, partials: torch.Tensor) -
     sums = total if blocks == 1 else partials
     TWO_STAGE.function(f"sum_blocks<{types}, {BLOCK}>")((blocks,), (BLOCK,), (x, x.numel(), head, sums))
     if blocks > 1:
-        TWO_STAGE.function(f"sum_partials<{c_type(total)}>")((1,), (LAST_BLOCK,), (partials, blocks, total))
+        last = TWO_STAGE.function(f"sum_partials<{c_type(total)}>", chained=_has_chains(x.get_device()))
+        last((1,), (LAST_BLOCK,), (partials, blocks, total))
+
+
+@functools.cache
+def _has_chains(device: int) -> bool:
+    return device >= 0 and runs_on("sm_90", torch.cuda.get_device_capability(device))
 
 
 def _types(x: torch.Tensor, total: torch.Tensor) -> str:
