@@ -63,9 +63,9 @@ __device__ int clipped(long long left) {
     return static_cast<int>(min(max(left, 0ll), static_cast<long long>(WIDTH)));
 }
 
-// What one thread brings of LINES lines, from line `first` of the operand on. seek(step) names the tile that is next along
-// k: begin(tile, part, parts) starts a part of it, finish(tile) stores what is still in registers when all parts are, and
-// advance() goes on to the one after it. Of the tiles before step whole() nothing lies outside of the operand; where FAST,
+// What one thread brings of LINES lines, from line `first` of the operand on. After seek(step), tiles follow each other along
+// k: begin(tile, step, part, parts) starts a part of one, finish(tile) stores what is still in registers when all parts
+// are, and advance() goes on to the next. In the tiles before step whole() nothing lies outside of the operand; where FAST,
 // begin_whole(tile, part, parts) does without a look at that.
 template <Access ACCESS, bool ASYNC, typename T, int LINES, int LINE_BYTES, int THREADS>
 struct Loader;
@@ -77,9 +77,9 @@ struct Loader<Access::ALONG_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
     static constexpr int PASS = THREADS / ACROSS, PASSES = LINES / PASS;  // lines at a time
     static_assert(PASSES * PASS == LINES && PASS % 8 == 0, "all passes of a thread have the same swizzle");
     const T* from[PASSES];  // of the next tile
-    int to, left, k;
+    int to, k;
 
-    __device__ Loader(const Operand<T>& x, long long first) {
+    __device__ Loader(const Operand<T>& x, long long first) : k(x.k) {
         const int line = threadIdx.x / ACROSS, chunk = threadIdx.x % ACROSS;
 #pragma unroll
         for (int p = 0; p < PASSES; ++p) {
@@ -88,8 +88,6 @@ struct Loader<Access::ALONG_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
             from[p] = x.first + (here < last ? here : last) * x.next_line + chunk * WIDTH;
         }
         to = swizzled<LINE_BYTES>(line, chunk);
-        left = x.k - chunk * WIDTH;
-        k = x.k;
     }
 
     __device__ int whole() const { return k / DEPTH; }
@@ -99,11 +97,10 @@ struct Loader<Access::ALONG_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
         for (int p = 0; p < PASSES; ++p) {
             from[p] += static_cast<long long>(step) * DEPTH;
         }
-        left -= step * DEPTH;
     }
 
-    __device__ void begin(unsigned char* tile, int part, int parts) {
-        const int elements = min(max(left, 0), WIDTH);
+    __device__ void begin(unsigned char* tile, int step, int part, int parts) {
+        const int left = k - step * DEPTH - threadIdx.x % ACROSS * WIDTH, elements = min(max(left, 0), WIDTH);
 #pragma unroll
         for (int p = part; p < PASSES; p += parts) {
             copy_chunk<ASYNC>(tile + to + p * PASS * LINE_BYTES, from[p], elements);
@@ -122,7 +119,6 @@ struct Loader<Access::ALONG_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
         for (int p = 0; p < PASSES; ++p) {
             from[p] += DEPTH;
         }
-        left -= DEPTH;
     }
 
     __device__ void finish(unsigned char*) {}
@@ -136,49 +132,39 @@ struct Loader<Access::ALONG_LINES, ASYNC, T, LINES, LINE_BYTES, THREADS> {
     static_assert(PASSES * PASS == DEPTH, "every thread brings as many chunks");
     const T* from;  // of the next tile
     long long next;
-    int elements, left, steps;
+    int elements, k;
+    bool inside;  // all columns of the tile
 
-    __device__ Loader(const Operand<T>& x, long long first) {
-        const int row = threadIdx.x / ACROSS;
+    __device__ Loader(const Operand<T>& x, long long first) : next(x.next_k), k(x.k) {
         const long long line = first + threadIdx.x % ACROSS * WIDTH;
-        from = x.first + row * x.next_k + line;
-        next = x.next_k;
+        from = x.first + threadIdx.x / ACROSS * x.next_k + line;
         elements = clipped<WIDTH>(x.lines - line);
-        left = x.k - row;
-        steps = first + LINES <= x.lines ? x.k / DEPTH : 0;
+        inside = first + LINES <= x.lines;
     }
 
-    __device__ int whole() const { return steps; }
+    __device__ int whole() const { return inside ? k / DEPTH : 0; }
+    __device__ void seek(int step) { from += static_cast<long long>(step) * DEPTH * next; }
 
-    __device__ void seek(int step) {
-        from += static_cast<long long>(step) * DEPTH * next;
-        left -= step * DEPTH;
-    }
-
-    __device__ void begin(unsigned char* tile, int part, int parts) {
-        const int chunk = threadIdx.x % ACROSS;
+    __device__ void begin(unsigned char* tile, int step, int part, int parts) {
 #pragma unroll
         for (int p = part; p < PASSES; p += parts) {
-            const int row = threadIdx.x / ACROSS + p * PASS;
-            unsigned char* to = tile + swizzled_row<T, LINES>(row, chunk);
-            copy_chunk<ASYNC>(to, from + p * PASS * next, p * PASS < left ? elements : 0);
+            const bool exists = step * DEPTH + p * PASS + static_cast<int>(threadIdx.x) / ACROSS < k;
+            copy_chunk<ASYNC>(tile + to(p), from + p * PASS * next, exists ? elements : 0);
         }
     }
 
     __device__ void begin_whole(unsigned char* tile, int part, int parts) {
-        const int chunk = threadIdx.x % ACROSS;
 #pragma unroll
         for (int p = part; p < PASSES; p += parts) {
-            const int row = threadIdx.x / ACROSS + p * PASS;
-            roofline::copy_async<CHUNK>(tile + swizzled_row<T, LINES>(row, chunk), from + p * PASS * next);
+            roofline::copy_async<CHUNK>(tile + to(p), from + p * PASS * next);
         }
     }
 
-    __device__ void advance() {
-        from += DEPTH * next;
-        left -= DEPTH;
+    static __device__ int to(int pass) {
+        return swizzled_row<T, LINES>(threadIdx.x / ACROSS + pass * PASS, threadIdx.x % ACROSS);
     }
 
+    __device__ void advance() { from += DEPTH * next; }
     __device__ void finish(unsigned char*) {}
 };
 
@@ -190,15 +176,14 @@ struct Loader<Access::SCATTERED, ASYNC, T, LINES, LINE_BYTES, THREADS> {
     static constexpr bool FAST = false;
     Operand<T> x;
     long long first, k;
-    int step = 0;
 
     __device__ Loader(const Operand<T>& operand, long long first_line) : x(operand), first(first_line), k(0) {}
 
     __device__ int whole() const { return 0; }
-    __device__ void seek(int at) { step = at; }
-    __device__ void advance() { ++step; }
+    __device__ void seek(int) {}
+    __device__ void advance() {}
 
-    __device__ void begin(unsigned char*, int, int) { k = static_cast<long long>(step) * DEPTH; }
+    __device__ void begin(unsigned char*, int step, int, int) { k = static_cast<long long>(step) * DEPTH; }
 
     __device__ void finish(unsigned char* tile) {
         const bool along_k = x.next_k == 1;  // neighbouring threads take neighbours in memory

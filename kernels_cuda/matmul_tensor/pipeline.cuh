@@ -33,7 +33,7 @@ struct Pipeline {
 #pragma unroll
         for (int s = 0; s < STAGES - 1; ++s) {
             if (start + s < end) {
-                begin<false>(s * NEXT, 0, 1);
+                begin<false>(s * NEXT, start + s, 0, 1);
                 finish(s * NEXT);
             }
             roofline::copy_async_commit();  // a group per step, empty or not: their number says which have come
@@ -57,14 +57,14 @@ struct Pipeline {
             for (; step + STAGES <= whole; step += STAGES) {
 #pragma unroll
                 for (int s = 0; s < STAGES; ++s) {
-                    multiply_tile<true>(sums, operands, s * NEXT, true, false);
+                    multiply_tile<true>(sums, operands, s * NEXT, step, true, false);
                 }
             }
         }
         int here = 0;  // bytes to the tile at hand
 #pragma unroll 1
         for (; step < end; ++step) {
-            multiply_tile<false>(sums, operands, here, step + STAGES - 1 < end, step + 1 == end);
+            multiply_tile<false>(sums, operands, here, step, step + STAGES - 1 < end, step + 1 == end);
             here = here == LAST ? 0 : here + NEXT;
         }
         roofline::copy_async_wait<0>();
@@ -73,13 +73,13 @@ struct Pipeline {
 
 private:
     template <bool WHOLE>
-    __device__ void begin(int to, int part, int parts) {
+    __device__ void begin(int to, int step, int part, int parts) {
         if constexpr (WHOLE) {
             a.begin_whole(shared + to, part, parts);
             b.begin_whole(shared + to + Tile::A_BYTES, part, parts);
         } else {
-            a.begin(shared + to, part, parts);
-            b.begin(shared + to + Tile::A_BYTES, part, parts);
+            a.begin(shared + to, step, part, parts);
+            b.begin(shared + to + Tile::A_BYTES, step, part, parts);
         }
     }
 
@@ -93,8 +93,8 @@ private:
     // Multiplies the tile at `here`, whose first operands are in registers, while a later one is copied to the place of
     // the one before it if `copies`, and reads the first operands of the next, unless this is the `last`.
     template <bool WHOLE>
-    __device__ __forceinline__ void multiply_tile(Sums<Tile>& sums, Operands (&operands)[2], int here, bool copies,
-                                                  bool last) {
+    __device__ __forceinline__ void multiply_tile(Sums<Tile>& sums, Operands (&operands)[2], int here, int step,
+                                                  bool copies, bool last) {
         const int free = here == 0 ? LAST : here - NEXT;
 #pragma unroll
         for (int s = 0; s < STEPS; ++s) {
@@ -110,7 +110,7 @@ private:
             }
             multiply(sums, operands[s % 2], operands[(s + 1) % 2], shared + from, (s + 1) % STEPS);
             if (copies && s < STEPS - 1) {  // not all at once: what waits for L2 holds up the reads behind it
-                begin<WHOLE>(free, s, STEPS - 1);
+                begin<WHOLE>(free, step + STAGES - 1, s, STEPS - 1);
             }
         }
     }

@@ -84,7 +84,6 @@ struct Loader<Access::REALIGNED_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
     static constexpr bool FAST = false;
     Operand<T> x;
     long long first;
-    int step = 0;
     Packs<T> packs[PASSES];
 
     __device__ Loader(const Operand<T>& x, long long first) : x(x), first(first + threadIdx.x / ACROSS) {}
@@ -95,10 +94,10 @@ struct Loader<Access::REALIGNED_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
     }
 
     __device__ int whole() const { return 0; }
-    __device__ void seek(int at) { step = at; }
-    __device__ void advance() { ++step; }
+    __device__ void seek(int) {}
+    __device__ void advance() {}
 
-    __device__ void begin(unsigned char*, int part, int parts) {
+    __device__ void begin(unsigned char*, int step, int part, int parts) {
         const long long start = static_cast<long long>(step) * DEPTH, k = start + threadIdx.x % ACROSS * WIDTH;
         if (start >= WIDTH && start + DEPTH + WIDTH <= x.k) {  // for all threads alike
 #pragma unroll
@@ -131,17 +130,17 @@ struct Loader<Access::REALIGNED_LINES, ASYNC, T, LINES, LINE_BYTES, THREADS> {
     static constexpr bool FAST = false;
     Operand<T> x;
     long long line;
-    int elements, step = 0;
+    int elements;
     Packs<T> packs[PASSES];
 
     __device__ Loader(const Operand<T>& x, long long first)
         : x(x), line(first + threadIdx.x % ACROSS * WIDTH), elements(clipped<WIDTH>(x.lines - line)) {}
 
     __device__ int whole() const { return 0; }
-    __device__ void seek(int at) { step = at; }
-    __device__ void advance() { ++step; }
+    __device__ void seek(int) {}
+    __device__ void advance() {}
 
-    __device__ void begin(unsigned char*, int part, int parts) {
+    __device__ void begin(unsigned char*, int step, int part, int parts) {
         const long long start = static_cast<long long>(step) * DEPTH;
         const T* from = x.first + (start + threadIdx.x / ACROSS) * x.next_k + line;
         if (line >= WIDTH && line + 2 * WIDTH <= x.lines && start + DEPTH <= x.k) {

@@ -21,8 +21,8 @@ matmul_tensor_tiled(const T* __restrict__ a, const T* __restrict__ b, Result* __
     Sums<Tile> sums;
     const int steps = (k - 1) / Tile::DEPTH + 1;
     for (int step = 0; step < steps; ++step) {
-        a_loader.begin(stage, 0, 1);
-        b_loader.begin(stage + Tile::A_BYTES, 0, 1);
+        a_loader.begin(stage, step, 0, 1);
+        b_loader.begin(stage + Tile::A_BYTES, step, 0, 1);
         a_loader.finish(stage);
         b_loader.finish(stage + Tile::A_BYTES);
         a_loader.advance();
