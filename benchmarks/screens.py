@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.retests import complete  # noqa: E402
 from benchmarks.rounds_data import Round  # noqa: E402
-from pytest_roofline.statistics import Summary  # noqa: E402
+from pytest_roofline.statistics import Summary, middle  # noqa: E402
+from pytest_roofline.statistics.likeness import STRANGE  # noqa: E402
 from pytest_roofline.statistics.screen import (  # noqa: E402
     FALSE_ALARM,
     History,
@@ -24,6 +26,8 @@ from pytest_roofline.statistics.screen import (  # noqa: E402
     shift,
 )
 from pytest_roofline.verdict import Circumstances, Verdict, changed, compare  # noqa: E402
+
+PROCESSES = 3  # whose median a campaign stores
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,8 @@ class Campaigns:
         clocks, now = [known for other in others if (known := other.clock(case))], clock or one.clock(case)
         off = clock_shifted(now, clocks)
         ratio = now / statistics.median(clocks) if off and now else 1.0
-        return compare(found, len(others), Circumstances(floor=floor if explained else 0.0, clock=ratio))
+        around = Circumstances(floor=floor if explained else 0.0, clock=ratio, strange=moved.strange > STRANGE)
+        return compare(found, len(others), around)
 
 
 def slowed(summary: Summary, by: float) -> Summary:
@@ -69,16 +74,21 @@ def slowed(summary: Summary, by: float) -> Summary:
     return replace(summary, log_mean=summary.log_mean + math.log1p(by), quantiles=quantiles)
 
 
-def campaigns(starts: Mapping[str, Sequence[Round]], name: str, most: int | None = None) -> Campaigns:
-    """A round of every card on other starts of the machine, of cases whose code is the same there and which nothing has
-    disturbed; at most ``most`` of them."""
+def campaigns(
+    starts: Mapping[str, Sequence[Round]], name: str, most: int | None = None, processes: int = PROCESSES
+) -> Campaigns:
+    """The first rounds of every card on other starts of the machine, each so many ``processes`` of one campaign, of
+    cases whose code is the same there and which nothing has disturbed; at most ``most`` campaigns."""
     here = starts[name][0]
-    others = {other: rounds[0] for other, rounds in starts.items() if rounds[0].machine != here.machine}
-    chosen = dict(list(others.items())[:most])
+    others = {other: complete(rounds) for other, rounds in starts.items() if rounds[0].machine != here.machine}
+    chosen = {other: rounds[:processes] for other, rounds in list(others.items())[:most] if rounds}
     runs: dict[str, dict[str, Summary]] = {}
     for case, found in here.cases.items():
-        same = {n: o for n, o in chosen.items() if case in o.cases and o.cases[case]["code"] == found["code"]}
-        kept = {n: o for n, o in same.items() if case not in o.disturbed}
-        runs[case] = {n: summary for n, o in kept.items() if (summary := o.summary(case)) is not None}
+        same = {n: [o for o in rounds if _usable(o, case, found["code"])] for n, rounds in chosen.items()}
+        runs[case] = {n: middle([o.summary(case) for o in rounds]) for n, rounds in same.items() if rounds}
     runs = {case: stored for case, stored in runs.items() if stored}
-    return Campaigns(chosen, runs, history(runs))
+    return Campaigns({n: rounds[0] for n, rounds in chosen.items()}, runs, history(runs))
+
+
+def _usable(one: Round, case: str, code: str) -> bool:
+    return case in one.cases and one.cases[case]["code"] == code and case not in one.disturbed

@@ -13,6 +13,7 @@ from pytest_roofline.devices.record import DeviceRecord
 from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing, to_plain
 from pytest_roofline.roofline import Assessment, Rates, assess, rates
 from pytest_roofline.statistics import Summary, middle, summarise
+from pytest_roofline.statistics.likeness import STRANGE
 from pytest_roofline.statistics.paired import target
 from pytest_roofline.statistics.screen import FALSE_ALARM, Shift, clock_shifted, compare_run, shift
 from pytest_roofline.verdict import (
@@ -69,12 +70,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Judge:
-    """Knows the device's record and ceilings and the stored baselines; ``current`` are this run's cases so far."""
+    """Knows the device's record and ceilings and the stored baselines; ``current`` are this run's cases so far, and
+    ``unchanged`` those of them whose code is the baseline's."""
 
     store: Store
     record: DeviceRecord | None
     ceilings: Ceilings | None
     current: dict[str, Summary] = field(default_factory=dict)
+    unchanged: set[str] = field(default_factory=set)
     _past: list[tuple[Environment, Past]] = field(default_factory=list)
 
     def row(self, case: Case, evidence: Evidence, chance: float = FALSE_ALARM) -> Row:
@@ -106,20 +109,23 @@ class Judge:
         runs = past.runs.get(name, {})
         if not runs:
             return compare(None, 0)
-        moved = shift(self.current, past.history)
+        same_code = timing.code is not None and timing.code == latest(runs).code
+        if same_code:
+            self.unchanged.add(name)
+        moved = self.moved(environment)
         stored = {campaign: run.summary for campaign, run in runs.items()}
         found = compare_run(name, summary, stored, past.history, moved, chance)
-        last = latest(runs)
         floor = _floor_moved(timing, runs)
         rest = summary.shifted(-floor)
         explained = not changed(compare_run(name, rest, stored, past.history, moved, chance)) if rest else False
         shifted = clock_shifted(timing.telemetry.clock_mhz, [run.clock_mhz for run in runs.values()])
         around = Circumstances(
             differences=past.differences.get(name, ()),
-            same_code=timing.code is not None and timing.code == last.code,
+            same_code=same_code,
             floor=floor if explained else 0.0,
             clock=_clock_ratio(timing, runs) if shifted else 1.0,
             cycles=name in past.history.cycles and summary.clock_mhz is not None,
+            strange=moved.strange > STRANGE,
         )
         return compare(found, len(runs), around)
 
@@ -154,8 +160,8 @@ class Judge:
         return self._past[0][1]
 
     def moved(self, environment: Environment) -> Shift:
-        """What all cases of this run have in common against the stored campaigns."""
-        return shift(self.current, self.past(environment).history)
+        """What all cases of this run have in common against the stored campaigns, and which of those it is like."""
+        return shift(self.current, self.past(environment).history, self.unchanged)
 
     def _roof(self, case: Case, assessment: Assessment) -> Roof:
         floor = self.floor(case)

@@ -64,6 +64,7 @@ class Reason(enum.Enum):
     LAUNCH_FLOOR = "launches_cost_more_or_less"
     CAMPAIGN = "whole_run_shifted"
     CLOCK = "clock_shifted"
+    STRANGE = "card_unlike_stored_ones"
     COSTS_MORE = "counts_more"
     COSTS_LESS = "counts_less"
     COUNTS_EQUAL = "counts_equal"
@@ -134,7 +135,8 @@ class Circumstances:
     ``differences`` name what else changed (driver, toolchain). ``same_code``: the machine code and the launch
     configuration are those of the baseline. ``floor``: an empty launch became slower by so many seconds, and the rest
     of the change is none. ``clock``: SM clock over that of the baseline, where it is shifted. ``cycles``: what is
-    compared are clock cycles, so that the clock explains nothing.
+    compared are clock cycles, so that the clock explains nothing. ``strange``: the run as a whole is like none of the
+    stored ones.
     """
 
     differences: Sequence[str] = ()
@@ -142,6 +144,7 @@ class Circumstances:
     floor: float = 0.0
     clock: float = 1.0
     cycles: bool = False
+    strange: bool = False
 
 
 def compare(found: Change | None, campaigns: int, around: Circumstances | None = None) -> Verdict:
@@ -178,6 +181,8 @@ def _explained(kind: Kind, reason: Reason, found: Change, around: Circumstances)
     if around.clock != 1.0 and not around.cycles and (found.ratio > 1) == (around.clock < 1):
         moved = f"; the SM clock is {100 * (around.clock - 1):+.1f} % off: --roofline-against tells"
         return Kind.UNRESOLVED, Reason.CLOCK, moved
+    if around.strange and kind is not Kind.UNRESOLVED:
+        return Kind.UNRESOLVED, Reason.STRANGE, "; but no stored card is like this one: --roofline-against tells"
     return kind, reason, ""
 
 

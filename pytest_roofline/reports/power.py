@@ -10,7 +10,7 @@ from pytest_roofline.baselines import Baseline, Past, past
 from pytest_roofline.statistics import power
 from pytest_roofline.statistics.paired import TARGETS
 from pytest_roofline.statistics.power import SLOWDOWNS, Power
-from pytest_roofline.statistics.screen import spread
+from pytest_roofline.statistics.screen import expected
 
 _NAMES = {20e-6: "20 us and longer", 5e-6: "5 to 20 us", 0.0: "below 5 us"}
 _LIMITED = "power-limited"
@@ -50,10 +50,13 @@ def _heading(found: Past, campaign: str) -> str:
 
 
 def _screens(found: Past, suspects: int) -> Iterable[tuple[str, Power]]:
-    for case, runs in found.runs.items():
-        own = spread(case, (run.summary for run in runs.values()), found.history)
-        moved = found.history.usual_shift**2 / max(len(found.runs), 1)
-        yield case, power.of_screen(own, len(runs), moved, suspects)
+    past, likeness = found.history, found.history.likeness
+    moved = past.usual_shift**2 / max(len(found.runs), 1)
+    for case in found.runs:
+        _, own, times = expected(case, past, {})
+        if likeness.usual is not None and case in likeness.spreads:  # a run that is like the stored ones, as those are
+            own, times = likeness.spreads[case], likeness.usual
+        yield case, power.of_screen(own, times, moved, suspects)
 
 
 def _pairs(found: Past, suspects: int) -> Iterable[tuple[str, Power]]:

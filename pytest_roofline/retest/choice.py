@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_roofline.retest.settings import ALL, OFF
+from pytest_roofline.statistics import MINIMAL
 from pytest_roofline.statistics.paired import target
 from pytest_roofline.verdict import FAILING, Kind, Reason, Verdict
 
@@ -20,6 +21,10 @@ def worth(verdict: Verdict, seconds: float, which: str, *, old: bool) -> bool:
     if old:
         cleared = verdict.change is not None and verdict.change.excluded < target(seconds)
         return which == ALL or verdict.suspect or not cleared
-    seems_slower = verdict.change is not None and verdict.change.ratio > 1
+    found = verdict.change
+    if found is None or found.ratio <= 1:
+        return False
     doubtful = verdict.kind is Kind.REGRESSION or verdict.reason in (Reason.BORDERLINE, Reason.CLOCK)
-    return seems_slower and (which == ALL or doubtful)
+    # ``excluded`` leaves one chance in 4000 above it, and as much is left below its mirror image.
+    likely = found.ratio > 1 + MINIMAL and found.ratio**2 > 1 + found.excluded
+    return which == ALL or doubtful or (likely and verdict.reason is Reason.WITHIN_SPREAD)

@@ -12,7 +12,7 @@ from pytest_roofline.judging import Row
 from pytest_roofline.retest.choice import worth
 from pytest_roofline.retest.pairs import Found, Order, Tell, cases, collect, retest
 from pytest_roofline.retest.settings import OFF
-from pytest_roofline.statistics import alarm
+from pytest_roofline.statistics import alarm, summarise
 from pytest_roofline.statistics.paired import Outcome as Paired
 from pytest_roofline.verdict import Kind, Reason, Verdict, changed, settle, shift_sentence
 
@@ -47,7 +47,7 @@ class Retest:
         suspects = [name for name, row in rows.items() if self._worth(row)]
         panel = self._shifted(rows)
         again = settings.which != OFF and (suspects or panel)
-        if again or settings.calibrate:
+        if again or settings.calibrate or settings.processes > 1:
             from pytest_roofline import worker
 
             worker.close()  # what this process holds on the GPU is given back to those that follow
@@ -55,6 +55,8 @@ class Retest:
             if state.old is not None:
                 suspects = self._beside_old(rows, suspects, panel)
             self._alone(rows, suspects)
+        if settings.processes > 1:
+            self._repeat(rows, settings.processes - 1)
         if settings.calibrate:
             self._calibrate(rows)
 
@@ -127,18 +129,36 @@ class Retest:
             return
         state = self.state
         self.tell(f"{cases(len(doubtful))} again, without an old kernel")
-        found: dict[str, list[Timing]] = {name: [] for name in doubtful}
-        fresh = FRESH_UPDATE if state.options.update else FRESH
-        for process in range(1, fresh + 1):
-            self.tell(f"process {process} of {fresh}, {cases(len(doubtful))}")
-            for evidence in self._run([self._spec(rows[name]) for name in doubtful]):
-                if evidence.outcome is Outcome.OK and evidence.timing is not None:
-                    found[evidence.case].append(evidence.timing)
+        found = self._fresh(rows, doubtful, FRESH_UPDATE if state.options.update else FRESH)
         for name in doubtful:
             verdict = state.judge.again(rows[name].case, state.evidence[name], found[name], self.chance)
             if name in self.without:
                 verdict = replace(verdict, sentence=f"{verdict.sentence}; {self.without[name]}")
             self._accept(rows, name, verdict)
+
+    def _fresh(self, rows: Mapping[str, Row], names: Sequence[str], processes: int) -> dict[str, list[Timing]]:
+        """What so many fresh processes measure of some cases, whatever they did not manage left out."""
+        found: dict[str, list[Timing]] = {name: [] for name in names}
+        for process in range(1, processes + 1):
+            self.tell(f"process {process} of {processes}, {cases(len(names))}")
+            for evidence in self._run([self._spec(rows[name]) for name in names]):
+                if evidence.outcome is Outcome.OK and evidence.timing is not None:
+                    found[evidence.case].append(evidence.timing)
+        return found
+
+    def _repeat(self, rows: dict[str, Row], processes: int) -> None:
+        """Let every kernel's evidence be that of the middle one of several processes; its verdict stays."""
+        state = self.state
+        names = [name for name, row in rows.items() if not row.case.kernel.peer and _comparable(row)]
+        self.tell(f"{cases(len(names))} in {processes} more processes, to store the middle one")
+        for name, fresh in self._fresh(rows, names, processes).items():
+            evidence = state.evidence[name]
+            assert evidence.timing is not None
+            taken = sorted([evidence.timing, *fresh], key=lambda one: summarise(one.samples).log_mean)
+            state.evidence[name] = replace(evidence, timing=taken[(len(taken) - 1) // 2])
+            before = rows[name]
+            again = state.judge.row(before.case, state.evidence[name], self.chance)
+            self._replace(rows, name, replace(again, verdict=before.verdict, comparisons=before.comparisons))
 
     def _calibrate(self, rows: Mapping[str, Row]) -> None:
         """Every kernel beside itself, and what that showed into the baselines."""
@@ -165,9 +185,15 @@ class Retest:
         return worker.run_together(specs, self.state.options.timeout)
 
     def _accept(self, rows: dict[str, Row], name: str, verdict: Verdict) -> None:
-        """Put a verdict into the row, the session's list of rows and pytest-benchmark's file."""
+        """Give a case another verdict."""
         before = rows[name]
-        after = rows[name] = replace(before, verdict=verdict, comparisons=(*before.comparisons, ("retest", verdict)))
+        self._replace(
+            rows, name, replace(before, verdict=verdict, comparisons=(*before.comparisons, ("retest", verdict)))
+        )
+
+    def _replace(self, rows: dict[str, Row], name: str, after: Row) -> None:
+        """Put a row in place of another, in the session's list of rows and in pytest-benchmark's file."""
+        before, rows[name] = rows[name], after
         place = next(i for i, row in enumerate(self.state.rows) if row is before)
         self.state.rows[place] = after
         told = self.state.told_benchmark.get(name)

@@ -15,13 +15,15 @@ SUSPECTS, ALL, OFF = "suspects", "all", "off"
 @dataclass(frozen=True)
 class Settings:
     """``against`` is a git ref or a directory, ``which`` says what is retested, ``calibrate`` in how many processes
-    every kernel is compared with itself (0: none), ``slow`` has patterns of case ids and a fraction to delay them by.
+    every kernel is compared with itself (0: none), ``slow`` has patterns of case ids and a fraction to delay them by,
+    ``processes`` is of how many a stored campaign takes the middle one.
     """
 
     against: str | None = None
     which: str = SUSPECTS
     calibrate: int = 0
     slow: tuple[tuple[str, float], ...] = ()
+    processes: int = 1
 
     def slowdown(self, case: str) -> float:
         """By which fraction a case is delayed: what the last pattern that matches says."""
@@ -52,6 +54,14 @@ def add_options(group: Any) -> None:
         help="store how much each unchanged kernel differs from itself, in so many fresh processes (default 4)",
     )
     group.addoption(
+        "--roofline-processes",
+        type=int,
+        default=1,
+        metavar="N",
+        help="with --roofline-update: measure each kernel in so many fresh processes and store the middle one, so that "
+        "later runs are compared with less noise (default 1)",
+    )
+    group.addoption(
         "--roofline-slow",
         action="append",
         default=[],
@@ -68,12 +78,17 @@ def read(config: pytest.Config, *, timing: bool) -> Settings:
         which=get("roofline_retest"),
         calibrate=get("roofline_calibrate"),
         slow=tuple(map(_slow, get("roofline_slow"))),
+        processes=get("roofline_processes"),
     )
     for flag, given in (("against", found.against is not None), ("calibrate", found.calibrate), ("slow", found.slow)):
         if given and not timing:
             raise pytest.UsageError(f"--roofline-{flag} belongs to a benchmark run: it needs --benchmark-only")
     if found.calibrate and not 2 <= found.calibrate <= 64:
         raise pytest.UsageError(f"--roofline-calibrate takes 2 to 64 processes, got {found.calibrate}")
+    if found.processes != 1 and not get("roofline_update"):
+        raise pytest.UsageError("--roofline-processes says what is stored: it needs --roofline-update")
+    if not 1 <= found.processes <= 63 or found.processes % 2 == 0:
+        raise pytest.UsageError(f"--roofline-processes takes an odd number up to 63, got {found.processes}")
     if found.slow and get("roofline_update"):
         raise pytest.UsageError("--roofline-slow plants slowdowns: they are never stored, leave --roofline-update out")
     if found.slow and found.calibrate:

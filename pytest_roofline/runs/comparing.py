@@ -13,6 +13,7 @@ from pytest_roofline.runs.accepting import UNTRUSTED
 from pytest_roofline.runs.building import comparison
 from pytest_roofline.runs.record import COUNTED, CaseRecord, CountedFigures, RunRecord
 from pytest_roofline.statistics import Summary, alarm
+from pytest_roofline.statistics.likeness import STRANGE
 from pytest_roofline.statistics.screen import Shift, compare_run, shift
 from pytest_roofline.verdict import Circumstances, Kind, Reason, Verdict, compare
 
@@ -63,7 +64,7 @@ def _timed(run: RunRecord, stored: Sequence[Baseline]) -> Compared:
     if not before.runs:
         raise IncomparableError("the older results hold no times, only counts: compare counts with counts")
     current = {case.id: _summary(case) for case in run.cases if case.times is not None and not _untrusted(case)}
-    moved = shift(current, before.history)
+    moved = shift(current, before.history, [c.id for c in run.cases if c.id in current and _same_code(c, before)])
     # As in a session of the plugin: those share the false alarms whose code may have changed.
     suspects = [c for c in run.cases if c.id in current and not c.kernel.peer and not _same_code(c, before)]
     chance = alarm(len(suspects))
@@ -90,7 +91,12 @@ def _time(case: CaseRecord, summary: Summary | None, before: Past, moved: Shift,
         return replace(case, verdict=comparison("baseline", verdict), comparisons=())
     found = compare_run(case.id, summary, {name: r.summary for name, r in runs.items()}, before.history, moved, chance)
     in_cycles = case.id in before.history.cycles and summary.clock_mhz is not None
-    around = Circumstances(before.differences.get(case.id, ()), _same_code(case, before), cycles=in_cycles)
+    around = Circumstances(
+        before.differences.get(case.id, ()),
+        _same_code(case, before),
+        cycles=in_cycles,
+        strange=moved.strange > STRANGE,
+    )
     return replace(case, verdict=comparison("baseline", compare(found, len(runs), around)), comparisons=())
 
 

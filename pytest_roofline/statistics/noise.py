@@ -110,8 +110,13 @@ def moderate(prior: Prior, stated: float, values: Sequence[Sequence[float]]) -> 
     """The variance of a case whose stated standard deviation is ``stated``, from the prior and from what groups of its
     own ``values`` say (each about its own mean)."""
     own = [(statistics.variance(group), len(group) - 1) for group in values if len(group) > 1]
+    degrees = sum(d for _, d in own)
+    return blend(prior, stated, sum(v * d for v, d in own) / max(degrees, 1), degrees)
+
+
+def blend(prior: Prior, stated: float, own: float, degrees: int) -> Spread:
+    """The same from a variance of its ``own`` that is worth ``degrees`` degrees of freedom, which may be none."""
     if math.isinf(prior.degrees):
         return Spread(prior.scale * stated**2, math.inf)
-    degrees = prior.degrees + sum(d for _, d in own)
-    total = prior.degrees * prior.scale * stated**2 + sum(v * d for v, d in own)
-    return Spread(total / degrees, degrees)
+    total = prior.degrees + degrees
+    return Spread((prior.degrees * prior.scale * stated**2 + degrees * own) / total, total)

@@ -23,10 +23,10 @@ class Power:
     detectable: float
 
 
-def of_screen(own: Spread, campaigns: int, shift: float, suspects: int) -> Power:
-    """One more run against so many campaigns. ``shift`` is the variance of what all cases have in common, ``suspects``
-    how many cases may raise a false alarm."""
-    return _power(Spread(own.variance * (1 + 1 / campaigns) + shift, own.degrees), alarm(suspects) / TAILS)
+def of_screen(own: Spread, times: float, shift: float, suspects: int) -> Power:
+    """One more run against stored campaigns, from which it differs by ``times`` a case's own variance. ``shift`` is the
+    variance of what all cases have in common, ``suspects`` how many cases may raise a false alarm."""
+    return _power(Spread(own.variance * times + shift, own.degrees), alarm(suspects) / TAILS)
 
 
 def of_pairs(

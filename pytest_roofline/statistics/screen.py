@@ -1,4 +1,5 @@
-"""A run against stored campaigns: how far each case moved, once what moved all of them alike is taken out. Pure.
+"""A run against stored campaigns: how far each case moved from what campaigns like this one say, once what moved all of
+them alike is taken out. Pure.
 
 The rule is worked out and simulated in ``docs/regression.md``.
 """
@@ -7,14 +8,15 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pytest_roofline.statistics.likeness import Likeness, controls, fit
 from pytest_roofline.statistics.noise import Prior, Spread, between_runs, fit_prior, moderate
 from pytest_roofline.statistics.summaries import MINIMAL, Change, Summary, alarm
 
 FALSE_ALARM = alarm(400)  # of one unchanged case, while it is not known how many can have changed
-TAILS = 10.0  # levels of starts are no normal variables: benchmarks/detectors.py finds up to nine times the alarms
+TAILS = 6.0  # levels of starts are no normal variables: benchmarks/detectors.py finds up to six times the alarms
 MISS = 0.01  # of a slowdown of the size called detectable
 CLEARED = 2.5e-4  # of a slowdown of the size called excluded, which is not retested
 CAMPAIGN_SHIFT = 0.005  # stated standard deviation of what a whole campaign has in common
@@ -32,12 +34,16 @@ class Shift:
     """What a whole campaign has in common, on ln(seconds): an estimate, its standard error, over so many cases.
 
     ``usual`` is the standard deviation of past campaigns. The estimate is drawn towards 0 as far as that says.
+    ``distances`` are those of the run from each stored campaign, ``strange`` how much worse the best mixture of them
+    predicts it than it predicts a stored one (``likeness.py``).
     """
 
     seen: float = 0.0
     error: float = math.inf
     cases: int = 0
     usual: float = CAMPAIGN_SHIFT
+    distances: Mapping[str, float] = field(default_factory=dict)
+    strange: float = 1.0
 
     @property
     def mean(self) -> float:
@@ -60,14 +66,17 @@ class Shift:
 
 @dataclass(frozen=True)
 class History:
-    """What stored campaigns say: the level of each case without the campaigns' shifts, its residuals, the shifts, and
-    the prior of the variances. Cases in ``cycles`` are compared in clock cycles, all others in seconds."""
+    """What stored campaigns say: the level of each case without the campaigns' shifts, its residuals, the shifts, the
+    prior of the variances and the ``stated`` noise, and which campaigns are like each other. Cases in ``cycles`` are
+    compared in clock cycles, all others in seconds."""
 
     levels: Mapping[str, float] = field(default_factory=dict)
     residuals: Mapping[str, Sequence[float]] = field(default_factory=dict)
     shifts: Mapping[str, float] = field(default_factory=dict)
     prior: Prior = field(default_factory=Prior)
+    likeness: Likeness = field(default_factory=Likeness)
     cycles: frozenset[str] = frozenset()
+    stated: Mapping[str, float] = field(default_factory=dict)
 
     def value(self, case: str, run: Summary) -> float | None:
         """What is compared of a run; ``None`` where its clock would have to be known."""
@@ -95,10 +104,11 @@ def history(stored: Mapping[str, Runs]) -> History:
     for _ in range(_SWEEPS):
         levels = {case: statistics.fmean(x - shifts[name] for name, x in runs.items()) for case, runs in values.items()}
         shifts = _centred({name: _shift(values, levels, name) for name in campaigns})
-    residuals = {c: [x - shifts[name] - levels[c] for name, x in runs.items()] for c, runs in values.items()}
+    plain = {case: {name: x - shifts[name] for name, x in runs.items()} for case, runs in values.items()}
+    residuals = {case: [x - levels[case] for x in runs.values()] for case, runs in plain.items()}
     stated = {case: _stated(stored[case].values()) for case in values}
     own = ((statistics.variance(r) / stated[c] ** 2, len(r) - 1) for c, r in residuals.items() if len(r) > 1)
-    return History(levels, residuals, shifts, fit_prior(own), held)
+    return History(levels, residuals, shifts, fit_prior(own), fit(plain, stated), held, stated)
 
 
 def held_down(stored: Mapping[str, Runs]) -> frozenset[str]:
@@ -126,22 +136,31 @@ def _shift(values: Mapping[str, Mapping[str, float]], levels: Mapping[str, float
     return statistics.median(moved) if len(moved) > 2 else 0.0
 
 
-def shift(current: Mapping[str, Summary], past: History) -> Shift:
-    """What the cases of a run have moved in common."""
-    values = {case: past.value(case, run) for case, run in current.items() if case in past.levels}
-    moved = [value - past.levels[case] for case, value in values.items() if value is not None]
+def shift(current: Mapping[str, Summary], past: History, unchanged: Collection[str] = ()) -> Shift:
+    """What the cases of a run have moved in common, and which campaigns it is like. ``unchanged`` are cases whose code
+    is known to be the stored one: enough of them tell the latter on their own."""
+    found = {case: past.value(case, run) for case, run in current.items() if case in past.levels}
+    values = {case: value for case, value in found.items() if value is not None}
+    distances = past.likeness.to({case: values[case] for case in controls(values, unchanged)})
+    strange = past.likeness.strangeness(distances)
+    moved = [value - expected(case, past, distances)[0] for case, value in values.items()]
     if len(moved) < 3:
-        return Shift(usual=past.usual_shift)
+        return Shift(usual=past.usual_shift, distances=distances, strange=strange)
     middle = statistics.median(moved)
     spread = 1.4826 * statistics.median(abs(x - middle) for x in moved)
     # Standard error of a median of normal variables; cases share noise, so it is not believed below 0.05 %.
     error = max(1.2533 * spread / math.sqrt(len(moved)), 5e-4)
-    return Shift(middle, error, len(moved), past.usual_shift)
+    return Shift(middle, error, len(moved), past.usual_shift, distances, strange)
 
 
-def spread(case: str, runs: Iterable[Summary], past: History) -> Spread:
-    """The variance between runs of a case."""
-    return moderate(past.prior, _stated(runs), [past.residuals.get(case, ())])
+def expected(case: str, past: History, distances: Mapping[str, float]) -> tuple[float, Spread, float]:
+    """The value of a stored case in a run that is so far from each campaign, the variance of a case, and by how many of
+    those run and value differ. Of a run of few cases it is not known which campaigns it is like: all of them count."""
+    found = past.likeness.expected(case, distances) if distances else None
+    if found is not None:
+        return found[0], past.likeness.spreads[case], found[1]
+    residuals = past.residuals[case]
+    return past.levels[case], moderate(past.prior, past.stated[case], [residuals]), 1 + 1 / len(residuals)
 
 
 def compare_run(
@@ -155,12 +174,12 @@ def compare_run(
         raise ValueError("there is no baseline to compare with")
     value, seconds = past.value(case, current), [run.log_mean for run in runs.values()]
     if value is None or case not in past.levels:  # of the stored runs only their seconds can be compared with
-        own = moderate(past.prior, _stated(runs.values()), [seconds])
+        own, times = moderate(past.prior, _stated(runs.values()), [seconds]), 1 + 1 / len(runs)
         difference = current.log_mean - statistics.fmean(seconds)
     else:
-        own = spread(case, runs.values(), past)
-        difference = value - past.levels[case]
-    return change(difference - moved.mean, own, 1 + 1 / len(runs), moved.variance, chance)
+        level, own, times = expected(case, past, moved.distances)
+        difference = value - level
+    return change(difference - moved.mean, own, times, moved.variance, chance)
 
 
 def change(difference: float, own: Spread, times: float, beside: float = 0.0, chance: float = FALSE_ALARM) -> Change:

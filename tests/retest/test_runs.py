@@ -1,5 +1,6 @@
 """Whole benchmark runs with a retest on a GPU that is not there: its times are given, everything after is real."""
 
+import math
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -226,6 +227,16 @@ def test_an_accepted_change_starts_the_baseline_anew(baseline):
     text = (baseline.pytester.path / "baselines" / "h200" / "negate.json").read_text()
     assert text.count('"log_mean"') == 1
     assert text.count('"driver"') == 1
+
+
+def test_a_campaign_stores_the_middle_one_of_several_processes(on_gpu):
+    """Whole, with its own samples; the report and the run's file show it, too. The verdict is not judged again."""
+    found = on_gpu(50 * US, "--roofline-update", "--roofline-processes=3", fresh=[56 * US, 52 * US])
+    assert found.ret == 0
+    found.stdout.fnmatch_lines(["*1 case in 2 more processes, to store the middle one*", "1 cases timed: 1 new"])
+    text = (on_gpu.pytester.path / "baselines" / "h200" / "negate.json").read_text()
+    stored_mean = float(text.split('"log_mean": ')[1].split(",")[0])
+    assert stored_mean == pytest.approx(math.log(52 * US), abs=0.005)
 
 
 def test_a_run_that_is_stopped_tells_what_it_knows(baseline):

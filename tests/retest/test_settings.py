@@ -25,6 +25,9 @@ def test_the_last_pattern_that_matches_counts():
         (("--benchmark-only", "--roofline-slow=copy=-1"), "is not PATTERN=PERCENT"),
         (("--benchmark-only", "--roofline-slow=copy=nan"), "is not PATTERN=PERCENT"),
         (("--benchmark-only", "--roofline-calibrate=1"), "takes 2 to 64 processes"),
+        (("--benchmark-only", "--roofline-processes=3"), "it needs --roofline-update"),
+        (("--benchmark-only", "--roofline-update", "--roofline-processes=2"), "takes an odd number"),
+        (("--benchmark-only", "--roofline-update", "--roofline-processes=-1"), "takes an odd number"),
         (("--benchmark-only", "--roofline-calibrate", "--roofline-slow=x=1"), "leave --roofline-calibrate out"),
     ],
 )

@@ -18,7 +18,7 @@ spreads = st.builds(Spread, st.floats(1e-7, 1e-3), st.floats(3, 200))
 @given(spreads, st.integers(1, 20), st.integers(1, 400))
 def test_larger_slowdowns_are_found_more_often(own, campaigns, suspects):
     """And every chance is one."""
-    chances = of_screen(own, campaigns, 0.0, suspects).chances
+    chances = of_screen(own, 1 + 1 / campaigns, 0.0, suspects).chances
     assert list(chances) == sorted(chances)
     assert all(0 <= chance <= 1 for chance in chances)
 
@@ -26,9 +26,9 @@ def test_larger_slowdowns_are_found_more_often(own, campaigns, suspects):
 @given(spreads, st.integers(1, 10), st.integers(1, 200))
 def test_more_campaigns_help_and_more_suspects_do_not(own, campaigns, suspects):
     """What shares a false alarm must be surer."""
-    here = of_screen(own, campaigns, 0.0, suspects)
-    assert of_screen(own, campaigns + 1, 0.0, suspects).detectable <= here.detectable
-    assert of_screen(own, campaigns, 0.0, suspects + 1).detectable >= here.detectable
+    here = of_screen(own, 1 + 1 / campaigns, 0.0, suspects)
+    assert of_screen(own, 1 + 1 / (campaigns + 1), 0.0, suspects).detectable <= here.detectable
+    assert of_screen(own, 1 + 1 / campaigns, 0.0, suspects + 1).detectable >= here.detectable
 
 
 def test_the_chance_is_what_the_rule_finds():
@@ -39,7 +39,7 @@ def test_the_chance_is_what_the_rule_finds():
         change(math.log(1.02) + rng.gauss(0, error), own, 1 + 1 / campaigns, 0.0, alarm(10)).low > 1 + MINIMAL
         for _ in range(20_000)
     )
-    promised = of_screen(own, campaigns, 0.0, 10).chances[SLOWDOWNS.index(0.02)]
+    promised = of_screen(own, 1 + 1 / campaigns, 0.0, 10).chances[SLOWDOWNS.index(0.02)]
     assert 0.2 < promised < 0.95
     assert hits / 20_000 == pytest.approx(promised, abs=0.01)
 

@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_roofline.statistics import MINIMAL, Summary
+from pytest_roofline.statistics.likeness import STRANGE
 from pytest_roofline.statistics.screen import (
     CAMPAIGN_SHIFT,
     History,
@@ -17,7 +18,6 @@ from pytest_roofline.statistics.screen import (
     held_down,
     history,
     shift,
-    spread,
 )
 
 NO_SHIFT = Shift(usual=1e-9)
@@ -88,11 +88,8 @@ def test_a_case_that_scatters_gets_a_wide_interval_even_in_a_quiet_suite():
     """Moderation takes over the variance of the others, not instead of the case's own."""
     stored_suite = suite()
     stored_suite["wild"] = stored([1e-3 * s for s in (0.9, 1.1, 0.95, 1.05, 1.0)])
-    past = history(stored_suite)
-    assert (
-        spread("wild", stored_suite["wild"].values(), past).variance
-        > 20 * spread("case0", stored_suite["case0"].values(), past).variance
-    )
+    spreads = history(stored_suite).likeness.spreads
+    assert spreads["wild"].variance > 20 * spreads["case0"].variance
 
 
 def test_a_quiet_suite_sees_little():
@@ -274,3 +271,51 @@ def test_who_is_held_down(clocks, held):
     product = {f"c{k}": Summary(0.0, (1.0,) * 5, 3, True, clock) for k, clock in enumerate(clocks)}
     others = {"c0": Summary(0.0, (1.0,) * 5, 3, False, 1980.0)}
     assert held_down({"product": product, "other": others}) == ({"product"} if held else set())
+
+
+def kinds(cards, seed=3):
+    """Campaigns on cards of two kinds: a third of the kernels takes 3 % longer on those of the second."""
+    rng = random.Random(seed)
+    return {
+        f"case{i}": {
+            f"c{k}": run(1e-4 * math.exp(rng.gauss(0, 0.001) + (0.03 if kind and i % 3 == 0 else 0.0)))
+            for k, kind in enumerate(cards)
+        }
+        for i in range(90)
+    }
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_a_run_is_held_against_campaigns_of_its_own_kind(kind):
+    """A kernel that differs by 3 % between two kinds of cards is no regression on either, and 2 % more is one."""
+    stored_suite = kinds([0, 0, 0, 1, 1, 1])
+    past = history(stored_suite)
+    current = {case: runs["c9"] for case, runs in kinds([kind] * 10, seed=4).items()}
+    moved = shift(current, past)
+    assert moved.strange < 2
+    found = compare_run("case0", current["case0"], stored_suite["case0"], past, moved)
+    assert found.ratio == pytest.approx(1.0, abs=0.005)
+    slower = run(current["case0"].seconds * 1.02)
+    assert compare_run("case0", slower, stored_suite["case0"], past, moved).low > 1 + MINIMAL
+
+
+def test_a_card_of_a_new_kind_is_strange_and_widens_the_intervals():
+    """Nothing like it is stored: what it does differently is no regression."""
+    stored_suite = kinds([0] * 6)
+    past = history(stored_suite)
+    known, new = ({case: runs["c9"] for case, runs in kinds([kind] * 10, seed=4).items()} for kind in (0, 1))
+    usual, strange = shift(known, past), shift(new, past)
+    assert usual.strange < 2 < STRANGE < strange.strange
+    narrow, wide = (compare_run("case1", known["case1"], stored_suite["case1"], past, m) for m in (usual, strange))
+    assert wide.high / wide.low > narrow.high / narrow.low
+
+
+def test_kernels_that_became_slower_make_no_card_strange_where_enough_are_unchanged():
+    """Half of them by a fifth: the kernels whose code is the stored one tell which cards this one is like."""
+    stored_suite = kinds([0] * 6)
+    past = history(stored_suite)
+    current = {case: runs["c9"] for case, runs in kinds([0] * 10, seed=4).items()}
+    changed = [f"case{i}" for i in range(40)]
+    current |= {case: run(current[case].seconds * 1.2) for case in changed}
+    assert shift(current, past).strange > STRANGE
+    assert shift(current, past, set(current) - set(changed)).strange < 2
