@@ -20,6 +20,10 @@ _ADVICE = (
     "CUDA C++ kernels run on a CPU through g++ >= 11 or clang++ >= 14: install one (Debian and Ubuntu: "
     "`apt-get install g++`, Fedora: `dnf install gcc-c++`, conda: `conda install gxx`) or name it in " + ENVIRONMENT
 )
+_PTX = (
+    "inline PTX does not run on a CPU: the headers roofline/*.cuh have cp.async, ldmatrix, mma.sync and named barriers for "
+    "both, and PYTEST_ROOFLINE_CPU is defined where a kernel needs a version of its own"
+)
 _COMMON = (
     "-std=c++20",
     "-fPIC",
@@ -107,7 +111,8 @@ class Compiler:
         """Run the compiler and return its diagnostics. Raises :class:`CudaBuildError` naming ``what``."""
         done = subprocess.run([self.path, *arguments], capture_output=True, text=True, check=False)
         if done.returncode:
-            raise CudaBuildError(f"{what} does not compile for the CPU with {self.path}:\n{done.stderr.strip()}")
+            hint = f"\n{_PTX}" if "Assembler messages" in done.stderr else ""
+            raise CudaBuildError(f"{what} does not compile for the CPU with {self.path}:\n{done.stderr.strip()}{hint}")
         return done.stderr
 
 

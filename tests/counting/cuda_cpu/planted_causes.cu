@@ -2,6 +2,7 @@
 
 #include <cuda_fp16.h>
 #include <mma.h>
+#include <roofline/named_barrier.cuh>
 #include <roofline/tensor_core.cuh>
 
 using namespace nvcuda;
@@ -75,4 +76,39 @@ extern "C" __global__ void beside_shared(float* y, int offset) {
     __shared__ float s[32];
     s[threadIdx.x] = y[threadIdx.x];
     y[threadIdx.x] = *reinterpret_cast<const float*>(reinterpret_cast<const char*>(s) + offset);  // BUG
+}
+
+// The first thread's own atomic hides nothing of its plain store.
+extern "C" __global__ void set_beside_atomics(const int* x, int* y) {
+    __shared__ int best;
+    if (threadIdx.x == 0) best = -1;  // BUG
+    const int largest = __reduce_max_sync(~0u, x[threadIdx.x]);
+    if (threadIdx.x % 32 == 0) atomicMax(&best, largest);  // BUG
+    __syncthreads();
+    y[threadIdx.x] = best;
+}
+
+// A consumer skips its arrival once: the storing warp waits for it, then the consumers for that one, and the loading warp
+// for them. The first to wait is nearest to the cause.
+extern "C" __global__ void arrival_left_out(const int* x, int* y, int n) {
+    __shared__ int in[2][32], out[2][32];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    for (int k = 0; k < n; ++k) {
+        const int s = k % 2;
+        if (warp == 0) {
+            if (k >= 2) roofline::named_barrier_sync(3 + s, 64);
+            in[s][lane] = x[k * 32 + lane];
+            roofline::named_barrier_arrive(1 + s, 64);
+        } else if (warp == 1) {
+            roofline::named_barrier_sync(1 + s, 64);
+            if (k >= 2) roofline::named_barrier_sync(7 + s, 64);
+            out[s][lane] = in[s][31 - lane];
+            if (k + 2 < n) roofline::named_barrier_arrive(3 + s, 64);
+            if (k != 1) roofline::named_barrier_arrive(5 + s, 64);
+        } else {
+            roofline::named_barrier_sync(5 + s, 64);  // BUG
+            y[k * 32 + lane] = out[s][lane];
+            if (k + 2 < n) roofline::named_barrier_arrive(7 + s, 64);
+        }
+    }
 }

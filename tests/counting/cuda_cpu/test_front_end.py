@@ -147,6 +147,16 @@ def test_compile_error_carries_the_compilers_words(tmp_path: Path) -> None:
         load(source).function("k")((1,), (1,), (np.zeros(1, np.int32),))
 
 
+def test_inline_assembly_is_told_what_there_is_instead(tmp_path: Path) -> None:
+    """PTX is no instruction of this CPU; the message names the headers for both."""
+    source = tmp_path / "ptx.cu"
+    source.write_text(
+        '__global__ void ptx(unsigned* y) { asm volatile("mov.u32 %0, %%laneid;" : "=r"(y[0])); }', encoding="utf-8"
+    )
+    with pytest.raises(CudaBuildError, match="PTX does not run on a CPU"):
+        load(source).function("ptx")((1,), (1,), (np.zeros(1, np.uint32),))
+
+
 def test_changed_header_is_compiled_anew(tmp_path: Path) -> None:
     """The cache key follows quoted includes."""
     (tmp_path / "value.cuh").write_text("#define VALUE 1\n")

@@ -169,6 +169,8 @@ CAUSE_BUGS = [
         lambda: (np.ones(128, np.uint32), np.ones(64, np.uint32), f32(128)),
     ),
     Planted("beside_shared", {K.OUT_OF_BOUNDS}, lambda: (f32(32), n(4000))),
+    Planted("set_beside_atomics", {K.SHARED_RACE}, lambda: (i32(64), i32(64)), block=(64,)),
+    Planted("arrival_left_out", {K.DEADLOCK}, lambda: (i32(5, 32), i32(5, 32), n(5)), block=(96,)),
 ]
 BY_FILE = {MEMORY: MEMORY_BUGS, SYNC: SYNC_BUGS, CAUSES: CAUSE_BUGS}
 

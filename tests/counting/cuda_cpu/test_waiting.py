@@ -97,6 +97,24 @@ def test_a_launch_ends_at_its_limit(order: str) -> None:
     launch("passed_on", 2, 64, ints(1), ints(1), ints(1), ints(1))  # the next launch is as any other
 
 
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_loop_of_compare_and_swap_may_begin_with_a_plain_read(order: str) -> None:
+    """Of which nothing but the value to compare with depends."""
+    x, largest = np.random.default_rng(2).standard_normal(500), np.full(2, -9.0)
+    for seed in range(3):
+        launch("largest_by_swaps", 3, 64, x, largest, np.int32(500), order=order, seed=seed)
+        assert largest.tolist() == [x.max()] * 2
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_another_plain_read_beside_swaps_is_found(order: str) -> None:
+    """It is of another place, and no swap follows it."""
+    with pytest.raises(CudaFault) as caught:
+        launch("read_beside_swaps", 1, 64, np.arange(64.0), np.zeros(1), np.zeros(64), order=order)
+    assert caught.value.kind is FaultKind.GLOBAL_RACE
+    assert {caught.value.line, caught.value.findings[0].other_line} & marked("read_beside_swaps")
+
+
 def test_order_is_passed_on() -> None:
     """A thread that has learnt of a store within its block may tell another block of it."""
     out = ints(1)

@@ -93,6 +93,38 @@ extern "C" __global__ void endless_game(int* ball) {
     }
 }
 
+// The largest of all numbers by compare and swap, begun with a plain read as in CUDA's guide.
+__device__ void raise(double* at, double v) {
+    unsigned long long* bits = reinterpret_cast<unsigned long long*>(at);
+    unsigned long long old = *bits, seen;
+    do {
+        seen = old;
+        old = atomicCAS(bits, seen, __double_as_longlong(fmax(v, __longlong_as_double(seen))));
+    } while (old != seen);
+}
+// The same; who sees a larger number swaps nothing.
+__device__ void raise_if_larger(double* at, double v) {
+    unsigned long long* bits = reinterpret_cast<unsigned long long*>(at);
+    unsigned long long old = *bits;
+    while (v > __longlong_as_double(old)) {
+        const unsigned long long seen = old;
+        old = atomicCAS(bits, seen, __double_as_longlong(v));
+        if (old == seen) break;
+    }
+}
+extern "C" __global__ void largest_by_swaps(const double* x, double* largest, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        raise(largest, x[i]);
+        raise_if_larger(largest + 1, x[i]);
+    }
+}
+
+// The sum is read while others still add to it.
+extern "C" __global__ void read_beside_swaps(const double* x, double* largest, double* out) {
+    raise(largest, x[threadIdx.x]);  // the race is with the swap in there
+    out[threadIdx.x] = *largest;     // BUG
+}
+
 // What a block learns of another through a narrow fence and a narrow hand-over, it may tell on: order is transitive.
 extern "C" __global__ void passed_on(int* data, int* inner, int* outer, int* out) {
     if (blockIdx.x == 0 && threadIdx.x == 0) {

@@ -183,6 +183,8 @@ RL_HOT void access(u64 address, u32 size, u32 flags, u64 return_address, u32 pie
     if (!t || !launch.flags || address - t->stack_low < kStackBytes) return;
     const u64 pc = relative(return_address);
     if (same_value.waiting) settle_same_value();
+    const bool swaps = (flags & kAtomic) && piece == kSwaps && t->log.last_address() == address;
+    if (t->doubtful) settle_doubtful(*t, swaps);
     Target target;
     if (!locate(address, size, target)) {
         if (address - shared.low < shared.length || address - arena.low < arena.length) {
@@ -209,6 +211,7 @@ RL_HOT void access(u64 address, u32 size, u32 flags, u64 return_address, u32 pie
     }
     if (launch.flags & kCheckRaces) {
         const Subject subject{target.region, static_cast<i64>(target.offset), size, flags, pc};
+        if (swaps) forgive_read(target.cells, target.offset, size, *t);
         check_race(target.cells, target.offset, *t, subject, address, target.region == kSharedRegion);
     }
     if (launch.flags & kCount) {

@@ -151,7 +151,7 @@ Stack* next_turn();  // scheduler.hpp
 // Leaves the running thread until its next turn.
 inline void wait() {
     Stack* const mine = current->stack;
-    ++launch.totals.switches;
+    current->waits_since = ++launch.totals.switches;
     Stack* const next = next_turn();
     if (next != mine) switch_context(*mine, next ? *next : scheduler_context);
 }

@@ -62,7 +62,26 @@ inline void settle_same_value() {
     if (launch.faults.size() < kMaxFaults) add_fault(same_value.fault);
 }
 
-RL_COLD inline void race(const Subject& s, u64 address, Stamp other, u32 other_pc, const char* what, bool two_writes) {
+// Races between a plain read and an atomic, by number less one. A loop around atomicCAS begins with such a read, of which
+// nothing but what to compare with depends: the race counts unless the reader's next access is a compare and swap there, or
+// has been of another thread. (A maximum needs none where the value read is larger already.)
+inline std::vector<Fault> doubtful_races;
+inline std::vector<u32> swapped_reads;  // places of reads that a compare and swap has followed
+
+inline bool is_swapped(u32 pc) { return std::find(swapped_reads.begin(), swapped_reads.end(), pc) != swapped_reads.end(); }
+
+RL_COLD inline void settle_doubtful(Thread& t, bool swaps_there) {
+    const Fault fault = doubtful_races[t.doubtful - 1];
+    t.doubtful = 0;
+    if (swaps_there || is_swapped(static_cast<u32>(fault.pc)) || launch.faults.size() >= kMaxFaults) return;
+    for (const Fault& known : launch.faults)
+        if (known.kind == fault.kind && known.pc == fault.pc && known.other_pc == fault.other_pc) return;
+    add_fault(fault);
+}
+
+// `doubt`: the thread whose next access decides; null: none.
+RL_COLD inline void race(const Subject& s, u64 address, Stamp other, u32 other_pc, const char* what, bool two_writes,
+                         Thread* doubt) {
     Place place;
     place.pc = s.pc;
     place.other_pc = other_pc;
@@ -80,6 +99,13 @@ RL_COLD inline void race(const Subject& s, u64 address, Stamp other, u32 other_p
                   static_cast<unsigned long long>(block % g[0]), static_cast<unsigned long long>(block / g[0] % g[1]),
                   static_cast<unsigned long long>(block / (static_cast<u64>(g[0]) * g[1])), t % b[0], t / b[0] % b[1],
                   t / (b[0] * b[1]));
+    if (doubt) {
+        if (doubt->doubtful || is_swapped(static_cast<u32>(s.flags & kWrite ? other_pc : s.pc))) return;
+        doubtful_races.push_back(make_fault(kind, place));
+        std::snprintf(doubtful_races.back().text, sizeof doubtful_races.back().text, "%s", text);
+        doubt->doubtful = static_cast<u32>(doubtful_races.size());
+        return;
+    }
     if (two_writes && (launch.flags & kAllowSameValue) && !(s.flags & kAtomic)) {
         settle_same_value();
         same_value.waiting = true;
@@ -93,15 +119,14 @@ RL_COLD inline void race(const Subject& s, u64 address, Stamp other, u32 other_p
     report(kind, place, false, "%s", text);
 }
 
-// May two unordered accesses stand side by side? Atomics may, within their scope. Volatile accesses may too, except
-// between lanes of one warp, where `volatile` is no replacement for __syncwarp.
+// May two unordered accesses stand side by side? Atomics may, within their scope, beside volatile accesses too. Two of these
+// may, except between lanes of one warp, where `volatile` is no replacement for __syncwarp.
 RL_HOT bool compatible(const Thread& t, Stamp other, u32 mine, u32 theirs) {
     const u32 strong = kAtomic | kVolatile;
     if (!(mine & strong) || !(theirs & strong)) return false;
     const bool same_block = block_of(other) == this_block();
     if (((mine | theirs) & kBlockScope) && !same_block) return false;
-    const bool both_atomic = mine & theirs & kAtomic;
-    return both_atomic || !same_block || thread_of(other) / kWarp != t.warp || ((mine | theirs) & kReleasing);
+    return ((mine | theirs) & kAtomic) || !same_block || thread_of(other) / kWarp != t.warp || ((mine | theirs) & kReleasing);
 }
 
 RL_HOT bool conflicts(const Thread& t, Stamp other, u32 mine, u32 theirs) {
@@ -132,11 +157,21 @@ RL_HOT void note_read(Cell& c, const Thread& t, Stamp now, const Subject& s, boo
     second_reads[c.more] = {now, static_cast<u32>(s.pc), s.flags};
 }
 
+Thread* thread_of_access(Stamp s);  // residents.hpp
+
+// The thread that has done nothing since a plain read but may be about to compare and swap there; null: it is not.
+RL_COLD inline Thread* who_may_swap(const Read& read, u64 address) {
+    if (read.flags & (kAtomic | kVolatile)) return nullptr;
+    if (is_swapped(read.pc)) return current;
+    Thread* const reader = thread_of_access(read.stamp);
+    return reader && reader->status != Status::done && reader->log.last_address() == address ? reader : nullptr;
+}
+
 // A write by `t` against a read of the same bytes; true: they race, which is reported.
 RL_HOT bool races_with_read(const Thread& t, const Read& read, const Subject& s, u64 address, bool shared_memory) {
     if (shared_memory && block_of(read.stamp) != this_block()) return false;
     if (RL_LIKELY(!conflicts(t, read.stamp, s.flags, read.flags))) return false;
-    race(s, address, read.stamp, read.pc, "write-read race", false);
+    race(s, address, read.stamp, read.pc, "write-read race", false, s.flags & kAtomic ? who_may_swap(read, address) : nullptr);
     return true;
 }
 
@@ -144,7 +179,9 @@ RL_HOT void check_cell(Cell& c, const Thread& t, Stamp now, const Subject& s, u6
     if (shared_memory && c.write && block_of(c.write) != this_block()) c.write = 0;
     if (conflicts(t, c.write, s.flags, c.write_flags)) {
         const bool w = s.flags & kWrite;
-        race(s, address, c.write, c.write_pc, w ? "write-write race" : "read-write race", w);
+        const bool plain = !(s.flags & (kWrite | kAtomic | kVolatile));
+        race(s, address, c.write, c.write_pc, w ? "write-write race" : "read-write race", w,
+             plain && (c.write_flags & kAtomic) ? current : nullptr);
     }
     if (!(s.flags & kWrite)) {
         note_read(c, t, now, s, shared_memory);
@@ -152,9 +189,27 @@ RL_HOT void check_cell(Cell& c, const Thread& t, Stamp now, const Subject& s, u6
     }
     if (!races_with_read(t, {c.read, c.read_pc, c.read_flags}, s, address, shared_memory) && c.more)
         races_with_read(t, second_reads[c.more], s, address, shared_memory);
+    // An atomic right behind a plain store of the same thread orders nothing: the store stays what others race with.
+    const u32 strong = kAtomic | kVolatile;
+    if ((s.flags & strong) && c.write == now && !(c.write_flags & strong)) return;
     c.write = now;
     c.write_flags = static_cast<u8>(s.flags);
     c.write_pc = static_cast<u32>(s.pc);
+}
+
+// The thread compares and swaps what it has just read: the read was for that.
+inline void forgive_read(Cell* cells, u64 offset, u32 size, const Thread& t) {
+    const auto forgive = [](u32 pc, auto& read_flags) {
+        if (!(read_flags & (kAtomic | kVolatile)) && !is_swapped(pc)) swapped_reads.push_back(pc);
+        read_flags |= kAtomic;
+    };
+    const auto own = [&](Stamp s) { return s && block_of(s) == this_block() && thread_of(s) == t.linear; };
+    for (u64 at = offset >> 2; at < (offset + size + 3) >> 2; ++at) {
+        Cell& c = cells[at];
+        if (c.tag != launch_tag || (c.write_flags & kSplit)) continue;
+        if (own(c.read)) forgive(c.read_pc, c.read_flags);
+        if (c.more && own(second_reads[c.more].stamp)) forgive(second_reads[c.more].pc, second_reads[c.more].flags);
+    }
 }
 
 RL_COLD inline void split(Cell& c) {

@@ -99,6 +99,13 @@ inline bool take_up_one(u64 next) {
     return true;
 }
 
+inline Thread* thread_of_access(Stamp s) {
+    if (block_of(s) == this_block()) return &threads[thread_of(s)];
+    for (const auto& other : aside)
+        if (other->block + 1 == block_of(s)) return &other->threads[thread_of(s)];
+    return nullptr;
+}
+
 inline bool other_block_waits() { return !aside.empty(); }
 
 inline bool on_chip(u64 address) { return address - shared.low < shared.length; }

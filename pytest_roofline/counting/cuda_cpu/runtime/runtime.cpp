@@ -153,6 +153,8 @@ void run(const LaunchSpec& spec) {
     forget_residents();
     reset_stacks();
     same_value.waiting = false;
+    doubtful_races.clear();
+    swapped_reads.clear();
     for (Thread& t : threads) {
         t.log.clear();
         t.copies.clear();

@@ -22,6 +22,7 @@ inline Pass pass;
 
 inline void finish_thread(Thread& t) {
     if (same_value.waiting) settle_same_value();
+    if (t.doubtful) settle_doubtful(t, false);
     t.status = Status::done;
     if (!t.copies.empty()) t.copies.clear();
     leave_warp(t);
@@ -148,6 +149,7 @@ inline void begin_block() {
         t.clock = 0;
         t.polling = t.has_published = false;
         t.pauses = 0;
+        t.doubtful = 0;
         t.commit_groups = 0;
     }
     for (const Span& s : shared.spans) {
@@ -182,6 +184,15 @@ inline void open_barrier() {
     for (u32 w = 0; w < launch.warps; ++w) count_warp(w);
 }
 
+// Who stands nearer to the cause? Of barriers the one that comes first in the source, since a later one is where the paths
+// join again; otherwise who has waited longest, since others wait because of it.
+inline bool nearer(const Thread& a, const Thread& b) {
+    const bool barriers = a.status == Status::barrier && b.status == Status::barrier;
+    if (barriers) return a.site.line < b.site.line;
+    if ((a.status == Status::barrier) != (b.status == Status::barrier)) return b.status == Status::barrier;
+    return a.waits_since < b.waits_since;
+}
+
 RL_COLD inline std::string who_waits_where(bool& only_barriers, Thread*& witness) {
     std::vector<std::pair<std::string, u32>> places;
     u32 done = 0;
@@ -192,7 +203,7 @@ RL_COLD inline std::string who_waits_where(bool& only_barriers, Thread*& witness
             ++done;
             continue;
         }
-        if (!witness || (witness->status == Status::barrier && t.status != Status::barrier)) witness = &t;
+        if (!witness || nearer(t, *witness)) witness = &t;
         char text[200];
         if (t.status == Status::barrier) {
             std::snprintf(text, sizeof text, "at the barrier of line %d", t.site.line);

@@ -99,13 +99,15 @@ struct Thread {
     bool has_published = false;  // since its last turn it has stored what others may wait for
     u8 pauses = 0;               // how often it has let others run for that (residents.hpp)
     u8 next_poll = 0, idle_updates = 0;
+    u32 doubtful = 0;  // number of a race that the next access decides about (races.hpp)
     u64 polls[kRecentPolls] = {};  // places and addresses looked at last
     u16 clock = 0;
     u32 commit_groups = 0;
     Site site;
     // barrier and collective operands
     Collective collective{};
-    u32 mask = 0, barrier_kind = 0, arrival = 0;
+    u32 mask = 0, barrier_kind = 0;
+    u64 waits_since = 0;  // in switches of the launch
     u64 operand = 0, result = 0;
     int argument = 0, width = 32;
     bool reduce_signed = false;
