@@ -21,8 +21,8 @@ _ADVICE = (
     "`apt-get install g++`, Fedora: `dnf install gcc-c++`, conda: `conda install gxx`) or name it in " + ENVIRONMENT
 )
 _PTX = (
-    "inline PTX does not run on a CPU: the headers roofline/*.cuh have cp.async, ldmatrix, mma.sync and named barriers for "
-    "both, and PYTEST_ROOFLINE_CPU is defined where a kernel needs a version of its own"
+    "inline PTX does not run on a CPU: the headers roofline/*.cuh have cp.async, ldmatrix, mma.sync and named barriers "
+    "for both, and PYTEST_ROOFLINE_CPU is defined where a kernel needs a version of its own"
 )
 _COMMON = (
     "-std=c++20",
