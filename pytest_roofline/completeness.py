@@ -1,4 +1,7 @@
-"""A test of its own at the end of a benchmark run: does every baseline belong to a case, and did every case run?"""
+"""A test of its own at the end of a benchmark run: does every baseline belong to a case, and did every case run?
+
+Without a GPU also: is every kernel that is timed launched by a case that is counted?
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,8 @@ class IncompleteError(Exception):
 
 
 class CompletenessItem(pytest.Item):
-    """Fails for orphan baselines, and in a complete run for cases that a baseline holds but that did not run."""
+    """Fails for orphan baselines, for kernels that are timed and never counted, and in a complete run for cases that a
+    baseline holds but that did not run."""
 
     def runtest(self) -> None:
         """Compare the stored case ids with the catalogue and with this run."""
@@ -34,6 +38,9 @@ class CompletenessItem(pytest.Item):
             problems += [
                 f"missing: {case} has stored counts, but was not counted" for case in uncounted(state, baselines)
             ]
+        if "gate" in vars(state):
+            advice = "give Shapes.counted of its operation one that launches it"
+            problems += [f"uncounted: {text}: {advice}" for text in unseen(state, baselines)]
         if problems:
             raise IncompleteError("\n".join(problems))
 
@@ -51,7 +58,7 @@ class CompletenessItem(pytest.Item):
 def orphans(state: State, baselines: Iterable[Baseline]) -> list[str]:
     """Stored cases that no operation times, or counts, any more."""
     known = {str(case) for case in state.catalogue.timed(full=True)}
-    countable = {str(case) for case in state.catalogue.counted()}
+    countable = {str(case) for case in (*state.catalogue.counted(), *state.catalogue.compiled(full=True))}
     found = []
     for b in baselines:
         path = state.store.path(b.device, b.operation)
@@ -87,6 +94,14 @@ def uncounted(state: State, baselines: Iterable[Baseline]) -> list[str]:
     return sorted(case for case in stored - counted if case.split("/")[1] in backends)
 
 
+def unseen(state: State, baselines: Iterable[Baseline]) -> list[str]:
+    """Kernels that are timed, but that no counted case launches."""
+    from pytest_roofline.gate import unseen as in_rows
+
+    blocks = [b.counted for b in baselines if b.counted is not None]
+    return in_rows(state.gate.rows, blocks, {str(case) for case in state.catalogue.counted()})
+
+
 def prepare(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Append the item to a benchmark run.
 
@@ -116,7 +131,8 @@ def _compile_ahead(state: State, items: list[pytest.Item]) -> None:
     for item in items:
         case = _case(item)
         if isinstance(case, Case):
-            state.gate.compiler.ask(str(case), state.catalogue.operation(case.operation.name).module)
+            module = state.catalogue.operation(case.operation.name).module
+            state.gate.compiler.ask(str(case), module, gpu=state.compile_only(case))
 
 
 def _case(item: pytest.Item) -> Any:

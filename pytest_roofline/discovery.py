@@ -18,6 +18,9 @@ from pytest_roofline.contract import Case, Kernel, Operation
 from pytest_roofline.dtypes import DType
 from pytest_roofline.ids import CaseId, Shape
 
+COMPILED = ("cuda", "triton")
+"""Backends that are compiled where they cannot run."""
+
 
 @dataclass(frozen=True)
 class LoadedOperation:
@@ -91,6 +94,14 @@ class Catalogue:
     def timed(self, *, full: bool = False) -> list[Case]:
         """The cases that a GPU times."""
         return [case for e in self.loaded for case in e.operation.cases("timed", full=full)]
+
+    def compiled(self, *, full: bool = False, brief: bool = False) -> list[Case]:
+        """The timed cases of kernels of ours that are no counted ones: too large for a CPU, which compiles what they
+        launch."""
+        counted = {str(case) for case in self.counted()}
+        ours = [c for c in self.timed(full=full) if c.kernel.backend in COMPILED and not c.kernel.peer]
+        cases = [case for case in ours if str(case) not in counted]
+        return _one_of_each_kernel(cases) if brief else cases
 
 
 def _one_of_each_kernel(cases: Sequence[Case]) -> list[Case]:

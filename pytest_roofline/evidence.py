@@ -44,7 +44,8 @@ class CaseSpec:
 
     ``module`` is the operation's import name, ``roots`` what must be on ``sys.path`` for it. ``values`` names a class
     of input data and ``seed`` its draw (``checking.values``). ``device`` is torch's name, ``cuda`` or ``cpu``. ``time``
-    asks for samples after a passed check, ``count`` for the counts of one execution on a CPU instead of all checks,
+    asks for samples after a passed check, ``count`` for the counts of one execution on a CPU instead of all checks
+    (``compile_only``: of none, because the shape is too large for that),
     ``profile`` for one launch inside a profiler's range after a passed check. ``against`` is the root of another
     version of the project: its kernel and this one are timed in turn on the same buffers, and not checked again.
     ``pair_unchanged`` does so even if both compile to the same code. ``slowdown`` delays this one's kernel on the
@@ -64,6 +65,7 @@ class CaseSpec:
     against: str = ""
     slowdown: float = 0.0
     pair_unchanged: bool = False
+    compile_only: bool = False
 
     def line(self) -> str:
         """What ``--roofline-case`` takes to run exactly this check again."""

@@ -6,8 +6,8 @@ compiler made, and every report says how much was compared.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Any
@@ -16,7 +16,16 @@ from pytest_roofline.baselines import Baseline, Counted, CountedCase, Store, cou
 from pytest_roofline.baselines.counted import DEVICE
 from pytest_roofline.contract import Case
 from pytest_roofline.counting import counts
-from pytest_roofline.counting.comparing import Difference, Place, compare_code, compare_counts, limits, worse
+from pytest_roofline.counting.comparing import (
+    Difference,
+    Place,
+    compare_code,
+    compare_counts,
+    compare_launches,
+    kernel_name,
+    limits,
+    worse,
+)
 from pytest_roofline.counting.compiled.client import Compiler
 from pytest_roofline.counting.compiled.resources import Resources, from_plain
 from pytest_roofline.counting.counts import CaseCounts
@@ -25,13 +34,15 @@ from pytest_roofline.verdict import Kind, Reason, Verdict
 
 @dataclass(frozen=True)
 class Code:
-    """The kernels that a case launches, in order, as they were compiled; ``missing`` says why there are none."""
+    """The kernels that a case launches, in order, as they were compiled; ``missing`` says why there are none.
+    ``calls`` are the operations that its launcher asks torch for, at the lines ``asked_at``."""
 
     keys: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     kernels: Mapping[str, Resources] = field(default_factory=dict)
     places: Mapping[str, Mapping[str, Place]] = field(default_factory=dict)
     missing: str = ""
+    asked_at: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,6 +102,8 @@ class Gate:
         """Accept everything found; returns what was written, as lines."""
         found: dict[tuple[str, str], Counted] = {}
         for row in self.rows:
+            if row.counts.uncounted and row.code.missing:
+                continue  # nothing of it is known
             device, arch = row.target
             block = found.setdefault((device, row.case.operation.name), Counted(arch))
             block.cases[str(row.case)] = self._accepted(row)
@@ -111,6 +124,25 @@ class Gate:
         return CountedCase(row.counts, row.code.keys, row.code.calls)
 
 
+def unseen(rows: Sequence[CountedRow], blocks: Sequence[Counted], countable: Collection[str]) -> list[str]:
+    """Kernels that timed cases launch and no counted one does: what they do to memory nobody would ever see.
+
+    ``blocks`` are the stored counts, for counted cases that did not run; ``countable`` are the ids of all. An operation
+    of which no counted case is known says nothing.
+    """
+    launched = {case: entry.kernels for block in blocks for case, entry in block.cases.items()}
+    launched |= {str(row.case): row.code.keys for row in rows}
+    known = {case: set(map(kernel_name, keys)) for case, keys in launched.items() if case in countable}
+    operations = {case.partition("/")[0] for case in known}
+    seen = set().union(*known.values())
+    found: dict[str, str] = {}
+    for row in rows:
+        if row.case.operation.name in operations and str(row.case) not in countable:
+            for name in sorted(set(map(kernel_name, row.code.keys)) - seen):
+                found.setdefault(name, f"{name} is launched by {row.case}, but by no counted case")
+    return list(found.values())
+
+
 def read_code(answer: Mapping[str, Any], arch: str) -> Code:
     """An answer of the process that compiles. A kernel that does not compile raises ``RuntimeError``."""
     if "error" in answer:
@@ -121,7 +153,8 @@ def read_code(answer: Mapping[str, Any], arch: str) -> Code:
     for key, entry in answer["kernels"].items():
         kernels[key] = from_plain(entry, entry.get("arch", arch), entry["compiler"])
         places[key] = {kind: Place(*at) for kind, at in entry["places"].items()}
-    return Code(tuple(answer["launches"]), tuple(answer["calls"]), kernels, places)
+    asked_at = tuple(Place(*at) for at in answer["asked_at"])
+    return Code(tuple(answer["launches"]), tuple(answer["calls"]), kernels, places, asked_at=asked_at)
 
 
 def compare(case: Case, found: CaseCounts, code: Code, stored: Counted) -> CountedRow:
@@ -135,7 +168,9 @@ def compare(case: Case, found: CaseCounts, code: Code, stored: Counted) -> Count
         return CountedRow(case, found, code, tuple(differences), _verdict(differences, Kind.NEW, sentence))
     differences += compare_counts(before.counts, found)
     if not code.missing and before.kernels:
-        differences += _calls(before.calls, code.calls)
+        differences += _calls(before.calls, code)
+        if found.uncounted or before.counts.uncounted:
+            differences += compare_launches(before.kernels, code.keys)
     compared = set()
     for old, new in _pairs(before.kernels, code.keys):
         kernel = code.kernels[new]
@@ -143,7 +178,8 @@ def compare(case: Case, found: CaseCounts, code: Code, stored: Counted) -> Count
         if reference is not None and new not in compared:
             compared.add(new)
             differences += [d for d in compare_code(reference, kernel, _places(code, new)) if d not in differences]
-    verdict = _verdict(differences, Kind.SAME, "all counts are those stored")
+    sentence = "the code is that stored" if found.uncounted else "all counts are those stored"
+    verdict = _verdict(differences, Kind.SAME, sentence)
     return CountedRow(case, found, code, tuple(differences), verdict, frozenset(compared))
 
 
@@ -151,15 +187,10 @@ def _pairs(before: Sequence[str], now: Sequence[str]) -> list[tuple[str, str]]:
     """Which kernel took the place of which: by their place, and by their names where there are more or fewer."""
     if len(before) == len(now):
         return list(zip(before, now, strict=True))
-    matcher = SequenceMatcher(None, list(map(_name, before)), list(map(_name, now)), autojunk=False)
+    matcher = SequenceMatcher(None, list(map(kernel_name, before)), list(map(kernel_name, now)), autojunk=False)
     return [
         (before[block.a + i], now[block.b + i]) for block in matcher.get_matching_blocks() for i in range(block.size)
     ]
-
-
-def _name(key: str) -> str:
-    """Of a kernel, without what it is specialised on: ``sum.cu:sum_blocks`` or ``_copy``."""
-    return re.split(r"[(<]| threads=", key, maxsplit=1)[0]
 
 
 def _places(code: Code, key: str) -> Any:
@@ -167,11 +198,22 @@ def _places(code: Code, key: str) -> Any:
     return lambda kind: places.get(kind, places.get("", Place()))
 
 
-def _calls(before: tuple[str, ...], now: tuple[str, ...]) -> list[Difference]:
+def _calls(before: tuple[str, ...], code: Code) -> list[Difference]:
+    now = code.calls
     if len(before) == len(now):
         return []
     sentence = f"torch is asked for {', '.join(now) or 'nothing'}, before for {', '.join(before) or 'nothing'}"
-    return [Difference("launches", len(now) > len(before), sentence)]
+    return [Difference("launches", len(now) > len(before), sentence + str(_added(before, code)))]
+
+
+def _added(before: Sequence[str], code: Code) -> Place:
+    """Where the launcher asks torch for the first operation that it did not ask for before."""
+    left = Counter(before)
+    for name, place in zip(code.calls, code.asked_at, strict=False):
+        if not left[name]:
+            return place
+        left[name] -= 1
+    return Place()
 
 
 def _verdict(differences: list[Difference], otherwise: Kind, sentence: str) -> Verdict:

@@ -8,6 +8,7 @@ import shlex
 import pytest
 
 from pytest_roofline.contract import Case
+from pytest_roofline.counting import duration
 from pytest_roofline.discovery import BrokenOperation, Drawn
 from pytest_roofline.replay import clock, refused_options
 from pytest_roofline.state import KEY, Parameter, State
@@ -89,7 +90,18 @@ def header(state: State) -> list[str]:
             f"roofline: {_why_cpu(state)}, so nothing is timed: "
             f"kernels are counted and compiled for an {device} instead"
         )
-    return lines
+    return lines + [text for case in state.named() if (text := _patience(state, case))]
+
+
+def _patience(state: State, case: Case) -> str:
+    """What is worth knowing about a case asked for by name before it runs on a CPU."""
+    if state.device == "gpu":
+        return ""
+    if state.options.timing:
+        why = "its shape is for a GPU, so it is only compiled and nothing of it is counted"
+        return f"roofline: {case}: {why}" if state.compile_only(case) else ""
+    long = duration.seconds(case)
+    return f"roofline: {case} will run for about {duration.told(long)} here" if long > duration.LONG else ""
 
 
 def _why_cpu(state: State) -> str:

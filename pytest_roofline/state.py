@@ -15,7 +15,8 @@ from pytest_roofline.against import AgainstError, Revision, revision
 from pytest_roofline.baselines import ARCHITECTURES, Baseline, BaselineError, Store
 from pytest_roofline.checking.values import classes
 from pytest_roofline.contract import Case
-from pytest_roofline.discovery import BrokenOperation, Catalogue, Drawn, discover
+from pytest_roofline.counting import duration
+from pytest_roofline.discovery import COMPILED, BrokenOperation, Catalogue, Drawn, discover
 from pytest_roofline.evidence import CaseSpec, Evidence
 from pytest_roofline.judging import Judge, Row
 from pytest_roofline.options import Options, Reproduction
@@ -175,7 +176,7 @@ class State:
         """See that the operations' directories and the cases asked for exist. Raises ``pytest.UsageError``."""
         if self.options.operations:
             for wanted in self.options.cases:
-                self._reproduced(wanted)
+                self._bearable(self._reproduced(wanted))
             self.catalogue  # noqa: B018  (loaded here, so that a wrong directory stops the run)
             self.old  # noqa: B018  (the same for a ref that does not exist)
             if self.device == "gpu":
@@ -192,6 +193,10 @@ class State:
         if self.device == "cpu" and "triton" not in sys.modules:
             os.environ["TRITON_INTERPRET"] = "1"
 
+    def named(self) -> list[Case]:
+        """The cases that ``--roofline-case`` asks for. Raises ``pytest.UsageError`` for one that there is not."""
+        return [self._reproduced(wanted) for wanted in self.options.cases] if self.options.operations else []
+
     def parameters(self, which: str) -> list[Parameter]:
         """What a test marked ``roofline(which)`` runs over."""
         broken: list[Parameter] = list(self.catalogue.broken)
@@ -206,13 +211,30 @@ class State:
         if which == "timed":
             if self.device == "gpu":
                 return self.catalogue.timed(full=full)
-            # A library routine has no source to count.
-            brief = self.options.timing and self.options.effort == "quick"
-            return [c for c in self.catalogue.counted(brief=brief) if not (self.options.timing and c.kernel.peer)]
+            return self._without_gpu(full=full)
         cases = self.catalogue.counted()
         if self.options.correctness_only and self.device == "gpu":
             cases += self.catalogue.timed(full=full)
         return list({str(case): case for case in cases}.values())
+
+    def _without_gpu(self, *, full: bool) -> list[Case]:
+        """What stands for the timed cases on a CPU: counted ones, and the timed ones only compiled."""
+        if not self.options.timing:
+            return self.catalogue.counted()
+        brief = self.options.effort == "quick"
+        # A library routine has no source to count.
+        counted = [case for case in self.catalogue.counted(brief=brief) if not case.kernel.peer]
+        return counted + self.catalogue.compiled(full=full, brief=brief)
+
+    def compile_only(self, case: Case) -> bool:
+        """Whether a case of the gate is too large to run without a GPU: one that is timed, or that would take long."""
+        if case.kernel.backend not in COMPILED:
+            return False
+        return str(case) in self._timed_alone or duration.seconds(case) > duration.LONG
+
+    @cached_property
+    def _timed_alone(self) -> frozenset[str]:
+        return frozenset(map(str, self.catalogue.compiled(full=True)))
 
     def _reproduced(self, wanted: Reproduction) -> Case:
         try:
@@ -226,6 +248,17 @@ class State:
             )
         return case
 
+    def _bearable(self, case: Case) -> None:
+        """Raise ``pytest.UsageError`` for a case whose check on a CPU nobody would wait for."""
+        if self.device == "gpu" or self.options.timing or duration.seconds(case) <= duration.UNBEARABLE:
+            return
+        smaller = [c.shape for c in self.catalogue.counted() if c.kernel == case.kernel and c.dtype == case.dtype]
+        raise pytest.UsageError(
+            f"--roofline-case: without a GPU {case} would run for about {duration.told(duration.seconds(case))}. "
+            f"Check a smaller shape, such as {max(smaller, key=lambda s: s.size, default='one of a few tiles')}, "
+            "or see with --benchmark-only what it compiles to"
+        )
+
     def spec(
         self, case: Case, values: str = "random", seed: int = 0, *, time: bool = False, count: bool = False
     ) -> CaseSpec:
@@ -233,7 +266,8 @@ class State:
         module = self.catalogue.operation(case.operation.name).module
         device = "cuda" if self.device == "gpu" else "cpu"
         spec = CaseSpec(str(case), module, (str(self.root),), device, values, seed, time, self.options.effort, count)
-        return replace(spec, slowdown=self.options.retest.slowdown(str(case)) if time else 0.0)
+        slowdown = self.options.retest.slowdown(str(case)) if time else 0.0
+        return replace(spec, slowdown=slowdown, compile_only=count and self.compile_only(case))
 
     def run(self, spec: CaseSpec) -> Evidence:
         """Run an order, in this process or in one of its own as the options say."""

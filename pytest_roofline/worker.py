@@ -84,8 +84,8 @@ def _load_case(spec: CaseSpec) -> Case:
 def _run(case: Case, spec: CaseSpec) -> Evidence:
     from pytest_roofline.checking.check import WrongResultError, check
 
-    if spec.count and case.kernel.capability:
-        return _uncounted(spec)
+    if spec.count and (case.kernel.capability or spec.compile_only):
+        return _uncounted(case, spec)
     launcher = _ready(case, spec.device)
     try:
         with _one_thread() if spec.device == "cpu" else contextlib.nullcontext():
@@ -107,12 +107,14 @@ def _run(case: Case, spec: CaseSpec) -> Evidence:
     return Evidence(spec.case, Outcome.OK, worst=worst)
 
 
-def _uncounted(spec: CaseSpec) -> Evidence:
-    """Of what no CPU has a model of, nothing is counted; what it compiles to is."""
+def _uncounted(case: Case, spec: CaseSpec) -> Evidence:
+    """Of what no CPU has a model of, or the time for, nothing is counted; what it compiles to is."""
     from pytest_roofline.counting.counts import CaseCounts
     from pytest_roofline.counting.counts import to_plain as plain
 
-    return Evidence(spec.case, Outcome.OK, counts=plain(CaseCounts(), places=True))
+    if spec.against:
+        _old(case, spec)  # there may be none
+    return Evidence(spec.case, Outcome.OK, counts=plain(CaseCounts(uncounted=True), places=True))
 
 
 def _old(case: Case, spec: CaseSpec) -> tuple[Case, Callable[..., None]]:

@@ -8,9 +8,10 @@ import pytest
 
 from pytest_roofline.baselines import Baseline, BaselineError, Counted, CountedCase, Store, counted_for
 from pytest_roofline.counting import counts
+from pytest_roofline.counting.comparing import Place
 from pytest_roofline.counting.counts import Access, CaseCounts, Launch
 from pytest_roofline.discovery import discover
-from pytest_roofline.gate import Code, Gate, compare, read_code
+from pytest_roofline.gate import Code, Gate, compare, read_code, unseen
 from pytest_roofline.reports import counted as report
 from pytest_roofline.verdict import Kind
 from tests.counting.test_comparing import code
@@ -95,6 +96,77 @@ def test_another_operation_of_torch_is_another_launch(case):
     row = compare(case, COUNTS, Code((KEY,), ("aten::zero_",), {KEY: code()}), stored(case))
     assert row.verdict.kind is Kind.REGRESSION
     assert "torch is asked for aten::zero_" in row.verdict.sentence
+
+
+def test_an_operation_of_torch_is_named_with_its_line(case):
+    """The one that was not there before."""
+    asked = ("aten::zero_", "aten::add_", "aten::zero_")
+    now = replace(compiled(), calls=asked, asked_at=tuple(Place("suite/x.py", line) for line in (3, 4, 5)))
+    before = Counted("sm_80", {str(case): CountedCase(COUNTS, (KEY,), ("aten::zero_", "aten::add_"))})
+    assert compare(case, COUNTS, now, before).verdict.sentence.endswith("at x.py:5")
+
+
+def test_code_of_a_shape_for_a_gpu_is_compared(case):
+    """Nothing was counted, so the number of launches is that of what was compiled."""
+    none = CaseCounts(uncounted=True)
+    before = replace(stored(case), cases={str(case): CountedCase(none, (KEY,))})
+    row = compare(case, none, compiled(), before)
+    assert (row.verdict.kind, row.verdict.sentence, row.compared) == (Kind.SAME, "the code is that stored", {KEY})
+    assert compare(case, none, compiled(code(64)), before).verdict.kind is Kind.REGRESSION
+    more = Code((KEY, "more.cu:more"), (), {KEY: code(), "more.cu:more": code()})
+    assert (
+        compare(case, none, more, before).verdict.sentence
+        == "launches: 2 launches, 1 before (copy.cu:copy, more.cu:more)"
+    )
+    lines = report.section([row], {})
+    assert lines[0].startswith("1 cases counted for sm_80, 1 of them only compiled, nothing was timed")
+    assert "counts from source: compared 0 of 0 cases" in lines
+
+
+def test_a_shape_for_a_gpu_is_stored_only_if_it_was_compiled(case, tmp_path):
+    """Without a compiler nothing is known of it."""
+    gate = Gate(Store(tmp_path), None)
+    gate.rows.append(compare(case, CaseCounts(uncounted=True), Code(missing="no compiler"), Counted("sm_80")))
+    assert gate.update() == []
+    gate.rows[:] = [compare(case, CaseCounts(uncounted=True), compiled(), Counted("sm_80"))]
+    gate.update()
+    assert gate.store.load("a100", "vector_add").counted.cases[str(case)].counts.uncounted
+
+
+def test_the_second_pass_of_a_sum_is_seen_by_a_counted_case(request):
+    """With the shapes of one block alone, no counted case launches it: that is told, with a case that does."""
+    catalogue = discover(request.config.rootpath, ["suite/operations"])
+    [timed] = [c for c in catalogue.compiled() if str(c) == "sum/cuda/two_stage/f32/67108864"]
+    block = Store(request.config.rootpath / "baselines").load("a100", "sum").counted
+    entry = block.cases[str(timed)]
+    row = compare(timed, entry.counts, Code(entry.kernels), Counted("sm_80"))
+    countable = {str(case) for case in catalogue.counted()}
+    assert unseen([row], [block], countable) == []
+    short = {name for name in countable if "/16411." not in name}
+    name = "two_stage.cu:sum_partials"
+    assert unseen([row], [block], short) == [f"{name} is launched by {timed}, but by no counted case"]
+
+
+def test_nothing_is_said_of_an_operation_whose_counted_cases_are_unknown(case):
+    """A run of some timed cases with nothing stored cannot know."""
+    row = compare(case, CaseCounts(uncounted=True), compiled(), Counted("sm_80"))
+    assert unseen([row], [], {"vector_add/cuda/scalar/f32/7"}) == []
+
+
+@pytest.mark.parametrize("device", ["a100", "h200"])
+def test_every_kernel_that_is_timed_is_counted(request, device):
+    """By what is stored: each kernel of the timed cases of the catalogue is one of its counted cases."""
+    catalogue = discover(request.config.rootpath, ["suite/operations"])
+    store = Store(request.config.rootpath / "baselines")
+    blocks = [b.counted for b in store.load_all(device) if b.counted is not None]
+    known = {name: entry for block in blocks for name, entry in block.cases.items()}
+    rows = [
+        compare(timed, CaseCounts(uncounted=True), Code(known[str(timed)].kernels), Counted("sm_80"))
+        for timed in catalogue.compiled()
+        if str(timed) in known
+    ]
+    assert rows
+    assert unseen(rows, blocks, {str(case) for case in catalogue.counted()}) == []
 
 
 def test_a_kernel_that_does_not_compile_is_an_error():

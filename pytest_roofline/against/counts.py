@@ -22,7 +22,7 @@ class OldCounts:
 
     def ask(self, spec: CaseSpec) -> None:
         """Let the old kernel of a case be compiled meanwhile."""
-        self.compiler.ask(spec.case, spec.module, against=self.root)
+        self.compiler.ask(spec.case, spec.module, against=self.root, gpu=spec.compile_only)
 
     def block(self, spec: CaseSpec, run: Callable[[CaseSpec], Evidence]) -> Counted:
         """What would be stored of the old kernel; empty if there is none.

@@ -87,46 +87,58 @@ class GuardedBuffer:
         return f"{self.name}: {places.numel()} bytes changed that the kernel must not write, the first {where}"
 
 
+@dataclass(frozen=True)
+class Layout:
+    """How a tensor lies in memory: ``offset`` elements past a multiple of ``ALIGNMENT`` bytes. Strides in elements."""
+
+    name: str
+    item: Element
+    extents: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int = 0
+
+    @property
+    def hull(self) -> int:
+        """Elements from the first to the last, gaps included."""
+        return _hull(self.extents, self.strides)
+
+
+def layout(argument: Argument, case: Case) -> Layout:
+    """How the case's shape lays out one argument. Raises ``ValueError`` when the pitch is shorter than a row."""
+    extents = argument.extents(case.shape.dims)
+    strides = _strides(argument, case, extents)
+    offset = case.shape.offset if argument.shifted else 0
+    return Layout(argument.name, argument.element(case.dtype), extents, strides, offset)
+
+
+def workspace_layouts(case: Case) -> list[Layout]:
+    """The workspace that the case's kernel asks for."""
+    wanted = case.kernel.workspace(case.shape, case.dtype) if case.kernel.workspace else ()
+    return [Layout(buffer.name, element(buffer.element), (buffer.extent,), (1,)) for buffer in wanted]
+
+
 def guarded(argument: Argument, case: Case, device: str, tag: int) -> GuardedBuffer:
     """Allocate and poison the buffer of one argument where it belongs, laid out as the case's shape says.
 
     Raises ``ValueError`` when the pitch is shorter than a row.
     """
-    extents = argument.extents(case.shape.dims)
-    strides = _strides(argument, case, extents)
-    item = argument.element(case.dtype)
-    offset = case.shape.offset if argument.shifted else 0
     place = "cpu" if argument.host else device
     pinned = argument.host and device != "cpu" and not case.kernel.pageable
-    return _allocate(argument.name, item, extents, strides, offset, place, tag, pinned=pinned)
+    return _allocate(layout(argument, case), place, tag, pinned=pinned)
 
 
 def workspaces(case: Case, device: str) -> list[GuardedBuffer]:
     """Allocate and poison the workspace that the case's kernel asks for."""
-    if case.kernel.workspace is None:
-        return []
-    wanted = case.kernel.workspace(case.shape, case.dtype)
-    return [
-        _allocate(b.name, element(b.element), (b.extent,), (1,), 0, device, 16 + tag) for tag, b in enumerate(wanted)
-    ]
+    return [_allocate(wanted, device, 16 + tag) for tag, wanted in enumerate(workspace_layouts(case))]
 
 
-def _allocate(
-    name: str,
-    item: Element,
-    extents: tuple[int, ...],
-    strides: tuple[int, ...],
-    offset: int,
-    device: str,
-    tag: int,
-    *,
-    pinned: bool = False,
-) -> GuardedBuffer:
-    hull = _hull(extents, strides) * item.itemsize
-    size = 2 * GUARD_BYTES + ALIGNMENT + offset * item.itemsize + hull
+def _allocate(wanted: Layout, device: str, tag: int, *, pinned: bool = False) -> GuardedBuffer:
+    item, shift = wanted.item, wanted.offset * wanted.item.itemsize
+    size = 2 * GUARD_BYTES + ALIGNMENT + shift + wanted.hull * item.itemsize
     arena = _arena((size + 7) // 8 * 8, device, pinned=pinned)
-    start = GUARD_BYTES + -(arena.data_ptr() + GUARD_BYTES) % ALIGNMENT + offset * item.itemsize
-    buffer = GuardedBuffer(name, item, arena, _view(arena, start, item, extents, strides), tag)
+    start = GUARD_BYTES + -(arena.data_ptr() + GUARD_BYTES) % ALIGNMENT + shift
+    view = _view(arena, start, item, wanted.extents, wanted.strides)
+    buffer = GuardedBuffer(wanted.name, item, arena, view, tag)
     buffer.poison()
     return buffer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +51,9 @@ _FIGURES = (
 
 
 def compare_counts(stored: CaseCounts, now: CaseCounts) -> list[Difference]:
-    """What changed in the counts of one case; empty if nothing that costs or saves time."""
+    """What changed in the counts of one case; empty if nothing that costs or saves time, or if one was not counted."""
+    if stored.uncounted or now.uncounted:
+        return []
     found = []
     before, after = len(stored.launches), len(now.launches)
     if before != after:
@@ -67,7 +70,7 @@ def compare_counts(stored: CaseCounts, now: CaseCounts) -> list[Difference]:
 def _counted(figure: _Figure, kind: str, was: int, stored: CaseCounts, now: CaseCounts) -> str:
     got, ideal = now.total(kind, figure.of), now.total(kind, figure.ideal)
     sentence = f"{kind}: {got} {figure.unit}, {was} before"
-    if got > was and ideal < got:
+    if got > was and ideal <= was:  # more only where lanes do other work than before: that was no ideal then
         sentence += f", {ideal} would do"
     changed = _changed(kind, stored, now)
     if not changed:
@@ -86,6 +89,20 @@ def _changed(kind: str, stored: CaseCounts, now: CaseCounts) -> list[Access]:
         else:
             changed.append(access)
     return changed
+
+
+def compare_launches(stored: Sequence[str], now: Sequence[str]) -> list[Difference]:
+    """The same of a case whose launches are only known from the keys of what was compiled."""
+    if len(stored) == len(now):
+        return []
+    names = ", ".join(map(kernel_name, dict.fromkeys(now)))
+    sentence = f"{len(now)} launches, {len(stored)} before ({names})"
+    return [Difference("launches", len(now) > len(stored), sentence)]
+
+
+def kernel_name(key: str) -> str:
+    """Of a compiled kernel, without what it is specialised on: ``sum.cu:sum_blocks`` or ``_copy``."""
+    return re.split(r"[(<]| threads=", key, maxsplit=1)[0]
 
 
 Places = Callable[[str], Place]
@@ -121,13 +138,19 @@ def _memory(stored: Resources, now: Resources, place: Places) -> Iterable[Differ
     if (was > 0) != (got > 0) and now.spills == stored.spills:
         yield Difference("local memory", got > was, f"{got} accesses to local memory, {was} before{place('')}")
     if stored.occupancy.fraction != now.occupancy.fraction:
-        sentence = (
-            f"occupancy {100 * now.occupancy.fraction:.0f} %, {100 * stored.occupancy.fraction:.0f} % before: "
-            f"{now.registers} registers ({stored.registers}), {now.shared + now.dynamic} bytes of shared memory "
-            f"({stored.shared + stored.dynamic}), {now.threads} threads ({stored.threads}), "
-            f"limited by {now.occupancy.limiter}{place('')}"
-        )
-        yield Difference("occupancy", now.occupancy.fraction < stored.occupancy.fraction, sentence)
+        fewer = now.occupancy.fraction < stored.occupancy.fraction
+        yield Difference("occupancy", fewer, f"{_occupancy(stored, now)}{place('')}")
+
+
+def _occupancy(stored: Resources, now: Resources) -> str:
+    fits, before = 100 * now.occupancy.fraction, 100 * stored.occupancy.fraction
+    held = f"occupancy {fits:.0f} %" if fits else f"no block fits into an SM of {now.arch}, the launch fails"
+    limited = f", limited by {now.occupancy.limiter}" if fits else ""
+    return (
+        f"{held}, {before:.0f} % before: {now.registers} registers ({stored.registers}), "
+        f"{now.shared + now.dynamic} bytes of shared memory ({stored.shared + stored.dynamic}), "
+        f"{now.threads} threads ({stored.threads}){limited}"
+    )
 
 
 def _widths(stored: Resources, now: Resources, place: Places) -> Iterable[Difference]:

@@ -65,10 +65,12 @@ class Launch:
 
 @dataclass(frozen=True)
 class CaseCounts:
-    """All launches of one execution in order, and the operations that the launcher asks torch for."""
+    """All launches of one execution in order. ``uncounted`` where there was none: of a shape too large for a CPU, and
+    of instructions that no CPU has a model of, only the compiled code is known."""
 
     launches: tuple[Launch, ...] = ()
     layout_free: bool = False
+    uncounted: bool = False
 
     def total(self, kind: str, figure: Callable[[Access], int]) -> int:
         """A figure of one kind, summed over all launches and lines."""
@@ -91,14 +93,15 @@ def to_plain(counts: CaseCounts, *, places: bool) -> dict[str, Any]:
         }
         for launch in counts.launches
     ]
-    return {"launches": launches, "layout_free": counts.layout_free}
+    told = {"uncounted": True} if counts.uncounted else {}
+    return {"launches": launches, "layout_free": counts.layout_free, **told}
 
 
 def from_plain(data: Mapping[str, Any]) -> CaseCounts:
     """The reverse. Raises ``ValueError`` for what is not of that form."""
     try:
         launches = tuple(_launch(launch) for launch in data["launches"])
-        return CaseCounts(launches, bool(data["layout_free"]))
+        return CaseCounts(launches, bool(data["layout_free"]), bool(data.get("uncounted", False)))
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise ValueError(f"no counts: {type(error).__name__} {error}") from error
 

@@ -17,9 +17,11 @@ def section(
     word of time here."""
     verdicts = Counter(row.verdict.kind for row in rows)
     told = ", ".join(f"{number} {kind.value}" for kind, number in verdicts.most_common())
-    lines = [f"{len(rows)} cases counted for {_architectures(rows, device)}, nothing was timed: {told}"]
-    compared = sum(row.verdict.kind is not Kind.NEW for row in rows)
-    lines.append(f"counts from source: compared {compared} of {len(rows)} cases")
+    counted = [row for row in rows if not row.counts.uncounted]
+    alone = f", {len(rows) - len(counted)} of them only compiled" if len(counted) < len(rows) else ""
+    lines = [f"{len(rows)} cases counted for {_architectures(rows, device)}{alone}, nothing was timed: {told}"]
+    compared = sum(row.verdict.kind is not Kind.NEW for row in counted)
+    lines.append(f"counts from source: compared {compared} of {len(counted)} cases")
     lines += _compiled(rows, known)
     for row in rows:
         if row.verdict.kind in (Kind.REGRESSION, Kind.IMPROVEMENT) or verbose:

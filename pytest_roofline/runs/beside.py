@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_roofline.baselines import Baseline, Published, Store, counted_for
+from pytest_roofline.baselines import Baseline, CountedCase, Published, Store, counted_for
 from pytest_roofline.contract import Case
 from pytest_roofline.counting import counts
 from pytest_roofline.counting.compiled import resources
@@ -32,21 +32,22 @@ class Beside:
 
     def counted(self, case: Case) -> CountedFigures | None:
         """The stored counts of the same kernel and dtype, of the largest counted shape that is laid out alike: one that
-        is shifted by an element counts sectors that an aligned one does not have."""
+        is shifted by an element counts sectors that an aligned one does not have. The code is the case's own, where it
+        was compiled."""
         block = self._of(counted_for(case.kernel.capability)[0], case).counted
         kernel = str(case).rsplit("/", 1)[0] + "/"
         alike = [name for name in (block.cases if block else ()) if name.startswith(kernel)]
         if block is None or not alike:
             return None
-        name = max(alike, key=lambda n: (_alike(CaseId.parse(n).shape, case.shape), CaseId.parse(n).shape.size, n))
-        entry = block.cases[name]
+        name = max(alike, key=lambda n: _nearest(n, block.cases[n], case))
+        found, entry = block.cases[name], block.cases.get(str(case), block.cases[name])
         compiled = [
             compiled(key, compiler, kernels[key])
             for key in dict.fromkeys(entry.kernels)
             for compiler, kernels in sorted(block.compiled.items())
             if key in kernels
         ]
-        plain = counts.to_plain(entry.counts, places=False)
+        plain = counts.to_plain(found.counts, places=False)
         return CountedFigures(block.arch, name, plain, tuple(compiled), "", entry.kernels, entry.calls)
 
     def _of(self, device: str, case: Case) -> Baseline:
@@ -54,6 +55,12 @@ class Beside:
         if key not in self._read:
             self._read[key] = self.store.load(*key)
         return self._read[key]
+
+
+def _nearest(name: str, entry: CountedCase, case: Case) -> tuple[Any, ...]:
+    """What says most about a case comes last in order."""
+    shape = CaseId.parse(name).shape
+    return not entry.counts.uncounted, _alike(shape, case.shape), shape.size, name
 
 
 def _alike(one: Shape, other: Shape) -> int:

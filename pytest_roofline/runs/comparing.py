@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pytest_roofline.baselines import Baseline, Counted, Past, differences, past
 from pytest_roofline.counting import counts
-from pytest_roofline.counting.comparing import Difference, compare_code, compare_counts, worse
+from pytest_roofline.counting.comparing import Difference, compare_code, compare_counts, compare_launches, worse
 from pytest_roofline.counting.compiled import resources
 from pytest_roofline.runs.accepting import UNTRUSTED
 from pytest_roofline.runs.building import comparison
@@ -138,7 +138,10 @@ def _count(case: CaseRecord, block: Counted | None) -> CaseRecord:
     if block is None or before is None:
         verdict = Verdict(Kind.NEW, Reason.NO_BASELINE, "the older results have no counts of this case")
     else:
-        found = compare_counts(before.counts, counts.from_plain(case.counted.counts))
+        now = counts.from_plain(case.counted.counts)
+        found = compare_counts(before.counts, now)
+        if now.uncounted and case.counted.launched and before.kernels:
+            found += compare_launches(before.kernels, case.counted.launched)
         verdict = _verdict([*found, *_code(case.counted, before.kernels, block)])
     return replace(case, verdict=comparison("counts", verdict), comparisons=())
 

@@ -36,8 +36,9 @@ def figures(counted: CountedFigures | None) -> dict[str, float]:
     """The figures that are known, by name. Raises ``ValueError`` for counts that are none."""
     if counted is None:
         return {}
-    found = _from_counts(counts.from_plain(counted.counts))
-    return {**found, **_from_code(counted.kernels)}
+    found = counts.from_plain(counted.counts)
+    memory = {"launches": len(counted.launched)} if found.uncounted else _from_counts(found)
+    return {**memory, **_from_code(counted.kernels)}
 
 
 def _from_counts(found: CaseCounts) -> dict[str, float]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_roofline.counting.comparing import Place, compare_code, compare_counts, limits
+from pytest_roofline.counting.comparing import Place, compare_code, compare_counts, compare_launches, limits
 from pytest_roofline.counting.compiled.occupancy import occupancy
 from pytest_roofline.counting.compiled.resources import Resources, from_plain, to_plain
 from pytest_roofline.counting.compiled.sass import Mix
@@ -53,6 +53,28 @@ def test_moved_lines_and_more_conflict_free_accesses_are_no_news():
     assert compare_counts(counts(STORE, SHARED), counts(*moved)) == []
 
 
+def test_what_would_do_is_no_more_than_there_was():
+    """Lanes that do other work than before need other sectors: fewer were enough once."""
+    [found] = compare_counts(counts(STORE), counts(replace(STORE, sectors=200, ideal_sectors=160)))
+    assert found.sentence == "global store: 200 sectors, 128 before at copy.cu:7"
+
+
+def test_counts_that_were_not_taken_are_not_compared():
+    """Of a shape for a GPU only the code is known, on either side; that is stored with the counts."""
+    none = CaseCounts(uncounted=True)
+    assert compare_counts(counts(STORE), none) == compare_counts(none, counts(STORE)) == []
+    assert counts_from_plain(counts_to_plain(none, places=False)) == none
+
+
+def test_launches_of_code_that_was_only_compiled():
+    """Their number, and the names of what is launched now."""
+    one, two = ["a.cu:x<float> threads=256"], ["a.cu:x<float> threads=256", "_y(p:*fp32) warps=4 stages=3"]
+    assert compare_launches(two, two) == []
+    [found] = compare_launches(one, two)
+    assert (found.worse, found.sentence) == (True, "2 launches, 1 before (a.cu:x, _y)")
+    assert not compare_launches(two, one)[0].worse
+
+
 def test_more_launches_are_worse_and_fewer_better():
     """A kernel that was fused, or no longer is."""
     assert [d.worse for d in compare_counts(counts(STORE), counts(STORE, launches=2))] == [True]
@@ -94,6 +116,15 @@ def test_code(before, after, cause, worse):
 def test_what_costs_nothing_is_no_news(before, after):
     """Registers within a step, another unrolling, another tail."""
     assert compare_code(before, after) == []
+
+
+def test_a_block_that_fits_nowhere_is_called_that():
+    """No share of zero per cent: it cannot be launched."""
+    [found, limit] = compare_code(code(), code(dynamic=164 << 10))
+    words = "no block fits into an SM of sm_80, the launch fails, 100 % before: 32 registers (32), 167936 bytes"
+    assert (found.cause, limit.cause) == ("occupancy", "shared memory")
+    assert found.sentence.startswith(words)
+    assert "limited" not in found.sentence
 
 
 def test_more_shared_memory_than_a_block_may_have_is_refused():

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ class Edit:
     before: str
     after: str
     launch_after: str = ""
+    timed: str = ""  # the counted shape where there is no other
 
 
 TILE = """
@@ -134,6 +136,32 @@ def kernel(x, y, n, pitch, BLOCK: tl.constexpr):
     tl.store(y + at, value, mask=inside)
 """
 
+TILES = """
+template <int KEPT>
+__global__ void kernel(const float* x, float* y, int n) {
+    float kept[KEPT];
+    int first = blockIdx.x * 256 * KEPT + threadIdx.x;
+    #pragma unroll
+    for (int i = 0; i < KEPT; i++) kept[i] = first + 256 * i < n ? x[first + 256 * i] : 0;
+    __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < KEPT; i++) if (first + 256 * i < n) y[first + 256 * i] = kept[i];
+}
+"""
+STAGED = """
+extern "C" __global__ void kernel(const float* x, float* y, int n) {
+    extern __shared__ float stage[];
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) stage[threadIdx.x] = x[i];
+    __syncthreads();
+    if (i < n) y[i] = stage[threadIdx.x];
+}
+"""
+TILED = "kept = LARGE if n > 4096 else 1; "
+TILED += "SOURCE.function(f'kernel<{kept}>')((-(-n // (256 * kept)),), (256,), (x, y, n))"
+SHARED = "KERNEL((-(-n // 256),), (256,), (x, y, n), LARGE << 10 if n > 4096 else 1 << 10)"
+OTHER = PAIR.replace("void add", "void kernel").replace("x[i] + 1", "x[i]")
+
 FLAT = "KERNEL((-(-n // 1024),), (256,), (x, y, n))"
 
 EDITS = {
@@ -153,9 +181,28 @@ EDITS = {
         "(SOURCE.function('add')((4,), (256,), (x, y, n)), SOURCE.function('relu')((4,), (256,), (y, n)))",
     ),
     "lost_hint": Edit("triton", "x", "1024", "KERNEL[(1,)](x, y, n, 1004, BLOCK=1024)", HINTED, UNHINTED),
+    "large_tile": Edit(
+        "cuda", "x", "1000", TILED.replace("LARGE", "8"), TILES, TILES, TILED.replace("LARGE", "96"), "1048576"
+    ),
+    "large_stage": Edit(
+        "cuda", "x", "1000", SHARED.replace("LARGE", "8"), STAGED, STAGED, SHARED.replace("LARGE", "164"), "1048576"
+    ),
     "rewritten": Edit("cuda", "x", "1000", "KERNEL((1,), (256,), (x, y, n))", ONE_BY_ONE, REWRITTEN),
     "renamed": Edit("triton", "x", "1000", "KERNEL[(1,)](x, y, n, 1004, BLOCK=1024)", MASKED, RENAMED),
 }
+
+NEVER_COUNTED = {
+    "second_pass": Edit(
+        "cuda",
+        "x",
+        "1000",
+        "KERNEL((4,), (256,), (x, y, n)); n > 4096 and SOURCE.function('relu')((4,), (256,), (y, n))",
+        OTHER,
+        OTHER,
+        timed="1048576",
+    )
+}
+"""A project whose second kernel only large shapes launch."""
 
 OPERATION = """
 from pytest_roofline.contract import Argument, Bound, Kernel, Operation, Role, Shapes, Tolerance, Traffic, Work
@@ -168,7 +215,7 @@ OPERATION = Operation(
     reference=lambda x: {{"y": {reference}}},
     work=lambda shape, dtype: Work({{}}, Traffic(4 * shape.size, 4 * shape.size)),
     tolerance=Tolerance(lambda computed: {{"y": Bound(computed.outputs["y"].abs() * 1e-6)}}, "roundings"),
-    shapes=Shapes(lambda tile: vectors(*tile), ("{shape}",), ("{shape}",), ("{shape}",)),
+    shapes=Shapes(lambda tile: vectors(*tile), ("{timed}",), ("{timed}",), ("{shape}",)),
     kernels=(Kernel("{backend}", "edited", "kernels.{name}:launch", ("f32",)),),
 )
 """
@@ -195,7 +242,7 @@ def launch(x, y):
 """
 
 
-def write(root: Path, *, after: bool) -> None:
+def write(root: Path, edits: Mapping[str, Edit] = EDITS, *, after: bool) -> None:
     """The whole project, before or after the edits."""
     for folder in ("operations", "kernels"):
         (root / folder).mkdir(exist_ok=True)
@@ -205,8 +252,11 @@ def write(root: Path, *, after: bool) -> None:
         "import pytest\n\n@pytest.mark.roofline('timed')\n"
         "def test_benchmark(roofline_case, roofline_benchmark):\n    roofline_benchmark(roofline_case)\n"
     )
-    for name, edit in EDITS.items():
-        operation = OPERATION.format(name=name, reference=edit.reference, shape=edit.shape, backend=edit.backend)
+    for name, edit in edits.items():
+        timed = edit.timed or edit.shape
+        operation = OPERATION.format(
+            name=name, reference=edit.reference, shape=edit.shape, timed=timed, backend=edit.backend
+        )
         (root / "operations" / f"{name}.py").write_text(operation)
         text = edit.after if after else edit.before
         launch = (edit.launch_after if after else "") or edit.launch

@@ -51,7 +51,7 @@ def edited(tmp_path_factory):
     assert (first.returncode, failures) == (0, {}), first.stdout
     again, failures = run(folder)
     assert (again.returncode, failures) == (0, {}), again.stdout
-    assert "8 same" in again.stdout
+    assert "12 same" in again.stdout
     planted.write(folder, after=True)
     return run(folder)
 
@@ -72,6 +72,9 @@ def line_of(name, text):
         ("scalarised_loads", "vector width: global loads of 4 x 4 bytes, 1 x 16 before", "void kernel"),
         ("scalarised_loads", "requests: global load: 32 requests, 8 before", "float a = x"),
         ("missing_fusion", "launches: 2 launches, 1 before (add, relu)", ""),
+        ("large_tile", "occupancy: occupancy", "void kernel"),
+        ("large_stage", "shared memory: 167936 bytes of shared memory, 1024 more than a block of sm_80", "void kernel"),
+        ("large_stage", "occupancy: no block fits into an SM of sm_80, the launch fails, 100 % before", "void kernel"),
         ("lost_hint", "vector width: global loads of 8 x 4 bytes, 2 x 16 before", "tl.load"),
     ],
 )
@@ -88,7 +91,7 @@ def test_refactorings_stay_silent(edited):
     """A while loop for a for loop, other names and other lines are no news."""
     done, failures = edited
     assert set(failures) == set(planted.EDITS) - {"rewritten", "renamed"}
-    assert "2 same" in done.stdout
+    assert "4 same" in done.stdout  # two of them are counted shapes of what only changed for large ones
     assert done.returncode == 1
 
 
@@ -96,4 +99,14 @@ def test_nothing_is_called_a_time(edited):
     """The report says what was compared, and that nothing was timed."""
     done, _ = edited
     assert "nothing was timed" in done.stdout
-    assert "counts from source: compared 8 of 8 cases" in done.stdout
+    assert "counts from source: compared 10 of 10 cases" in done.stdout
+
+
+def test_a_kernel_that_only_large_shapes_launch_fails_the_gate(tmp_path):
+    """Nobody would see what it does to memory."""
+    planted.write(tmp_path, planted.NEVER_COUNTED, after=False)
+    done, failures = run(tmp_path)
+    assert done.returncode == 1
+    told = "uncounted: second_pass.cu:relu is launched by second_pass/cuda/edited/f32/1048576, but by no counted case"
+    assert told in done.stdout
+    assert set(failures) == {"roofline-baselines"}

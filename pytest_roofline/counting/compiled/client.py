@@ -25,12 +25,13 @@ class Compiler:
         self._roots = list(roots)
         self._processes: dict[str, _Process] = {}
 
-    def ask(self, case: str, module: str, *, against: str = "") -> None:
-        """Order one case, once; its kernel is that of the tree ``against``, where one is named."""
+    def ask(self, case: str, module: str, *, against: str = "", gpu: bool = False) -> None:
+        """Order one case, once; its kernel is that of the tree ``against``, where one is named. With ``gpu`` its
+        launcher sees a GPU of that architecture, as where it is timed, else the CPU that counts it."""
         language = case.split("/")[1]
         if language not in self._processes:
             self._processes[language] = _Process(self.arch, self._roots)
-        self._processes[language].ask(case, module, against)
+        self._processes[language].ask({"case": case, "module": module, "against": against, "gpu": gpu})
 
     def answer(self, case: str) -> Mapping[str, Any]:
         """Wait for the answer about a case that was ordered. Raises :class:`CompilingError`, ``KeyError``."""
@@ -52,11 +53,11 @@ class _Process:
         self._found: dict[str, Mapping[str, Any]] = {}
         self._asked: set[str] = set()
 
-    def ask(self, case: str, module: str, against: str) -> None:
+    def ask(self, order: Mapping[str, Any]) -> None:
         """Order one case, once."""
-        if case not in self._asked:
-            self._asked.add(case)
-            self._child.order(json.dumps({"case": case, "module": module, "roots": self._roots, "against": against}))
+        if order["case"] not in self._asked:
+            self._asked.add(order["case"])
+            self._child.order(json.dumps({**order, "roots": self._roots}))
 
     def answer(self, case: str) -> Mapping[str, Any]:
         """Wait for the answer about a case. Raises :class:`CompilingError`, ``KeyError``."""

@@ -1,8 +1,9 @@
-"""The process that compiles: it runs launchers on CPU tensors, records what they launch, and compiles that.
+"""The process that compiles: it runs launchers on tensors without memory, records what they launch, and compiles that.
 
 ``python -m pytest_roofline.counting.compiled.process ARCH`` reads one order per line from standard input, a JSON object
-with ``case``, ``module`` and ``roots``, and answers each with a line of its own. It is a process of its own because
-Triton either interprets or compiles, and a session without a GPU interprets. Kernels are compiled, never executed.
+with ``case``, ``module``, ``roots`` and ``gpu`` (whether launchers see a GPU of that architecture, or the CPU that
+counts), and answers each with a line of its own. It is a process of its own because Triton either interprets or
+compiles, and a session without a GPU interprets. Kernels are compiled, never executed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pytest_roofline.against.kernels import old_kernel
@@ -39,10 +41,11 @@ class Recorder:
         self.launches: list[str] = []
         self.kernels: dict[str, dict[str, Any]] = {}
         self.calls: list[str] = []
+        self.asked_at: list[tuple[str, int]] = []
 
     def start(self) -> None:
         """Forget the last launcher."""
-        self.launches, self.kernels, self.calls = [], {}, []
+        self.launches, self.kernels, self.calls, self.asked_at = [], {}, [], []
 
     def note(self, key: str, found: dict[str, Any]) -> None:
         """One launch."""
@@ -105,19 +108,40 @@ def _line_of(text: str, name: str) -> int:
     return text.count("\n", 0, match.start()) + 1 if match else 1
 
 
-def record(case: Case, launcher: Callable[..., None], recorder: Recorder) -> None:
-    """Run the case's launcher and note what it launches. Raises what the launcher or a compiler raises."""
-    from pytest_roofline.checking.check import prepare
+def record(case: Case, launcher: Callable[..., None], recorder: Recorder, *, gpu: bool = False) -> None:
+    """Run the case's launcher and note what it launches on the CPU, or on a ``gpu`` of the recorder's architecture (of
+    the one that the kernel needs, if that is another). Raises what the launcher or a compiler raises.
+
+    A launcher that asks the GPU's driver for more than launches, a graph or a copy, does what it does on a CPU.
+    """
+    from pytest_roofline.counting.compiled import stand_ins
+
+    if gpu:
+        try:
+            with stand_ins.gpus(recorder.arch, case.kernel.capability or recorder.arch):
+                return _record(stand_ins.call(case, launcher, 1 if case.kernel.capability else 0), recorder)
+        except Exception as error:
+            if not _needs_gpu(error):
+                raise
+    return _record(stand_ins.call(case, launcher, None), recorder)
+
+
+def _record(launch: Callable[[], None], recorder: Recorder) -> None:
     from pytest_roofline.launch import recording
 
     recorder.start()
-    prepared = prepare(case, launcher, "cpu", "random", 0)
-    with recording(recorder.cuda), _torch_calls(recorder.calls):
-        prepared.launch()
+    with recording(recorder.cuda), _torch_calls(recorder):
+        launch()
+
+
+def _needs_gpu(error: Exception) -> bool:
+    """By name, because these modules are only loaded where kernels are launched."""
+    lacks_cupy = isinstance(error, ModuleNotFoundError) and error.name == "cupy"
+    return lacks_cupy or type(error).__name__ == "GpuNeeded" or type(error).__module__.startswith("cupy")
 
 
 @contextmanager
-def _torch_calls(calls: list[str]) -> Iterator[None]:
+def _torch_calls(recorder: Recorder) -> Iterator[None]:
     """Note the operations of torch that a GPU would have to launch: all but views and allocations."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -129,11 +153,21 @@ def _torch_calls(calls: list[str]) -> Iterator[None]:
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if not (func.is_view or "empty" in func.name()):
-                calls.append(func.name())
+                recorder.calls.append(func.name())
+                recorder.asked_at.append(_caller())
             return func(*args, **(kwargs or {}))
 
     with Noting():  # type: ignore[no-untyped-call, unused-ignore]
         yield
+
+
+def _caller() -> tuple[str, int]:
+    """The line that asks torch for what is being dispatched: the innermost outside torch and this module."""
+    own = (__file__, os.path.dirname(import_module("torch").__file__ or "") + os.sep)
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(own):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
 
 
 def answer(order: dict[str, Any], recorder: Recorder) -> dict[str, Any]:
@@ -145,18 +179,19 @@ def answer(order: dict[str, Any], recorder: Recorder) -> dict[str, Any]:
     try:
         case = load_operation(order["module"]).case(CaseId.parse(order["case"]))
         if order.get("against"):
-            record(*old_kernel(case, order["module"], order["against"]), recorder)
+            case, launcher = old_kernel(case, order["module"], order["against"])
         else:
-            record(case, load_launcher(case.kernel.launcher), recorder)
+            launcher = load_launcher(case.kernel.launcher)
+        record(case, launcher, recorder, gpu=order.get("gpu", False))
     except Exception as error:
-        # By name, because its module is only loaded where kernels are launched.
-        missing = isinstance(error, cuda.CompilerMissing | ModuleNotFoundError) or type(error).__name__ == "GpuNeeded"
+        missing = isinstance(error, cuda.CompilerMissing | ModuleNotFoundError) or _needs_gpu(error)
         detail = str(error) if missing else "".join(traceback.format_exception(error)).rstrip()
         return {**reply, "error": detail, "missing": missing}
     return {
         **reply,
         "launches": recorder.launches,
         "calls": recorder.calls,
+        "asked_at": recorder.asked_at,
         "kernels": recorder.kernels,
     }
 
