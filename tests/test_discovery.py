@@ -72,6 +72,27 @@ def test_a_directory_that_does_not_exist_is_an_error(tmp_path):
         discover(tmp_path, ["missing"])
 
 
+def test_timed_cases_of_our_kernels_are_compiled_where_they_cannot_run(folder, operation_source):
+    """Those that are counted are not, nor are library routines and kernels that are no code for a GPU."""
+    kernels = ", ".join(
+        f'Kernel("{backend}", "{variant}", "negate:negate", ("f32", "f16"), peer={peer})'
+        for backend, variant, peer in (("cuda", "one", False), ("triton", "two", False), ("torch", "neg", True))
+    )
+    start = operation_source.index("    kernels=(")
+    source = operation_source[:start] + f"    kernels=({kernels},),\n)\n"
+    (folder / "negate.py").write_text(source.replace('counted=("7x9",', 'counted=("32x32",'))
+    (folder / "negate.py").write_text(source.replace('counted=("7x9"', 'full=("7x9", "16x16"), counted=("7x9"'))
+    catalogue = found(folder)
+    shapes = {"32x32"}
+    for full in (False, True):
+        cases = list(map(str, catalogue.compiled(full=full)))
+        assert {case.split("/")[1] for case in cases} == {"cuda", "triton"}
+        assert {case.split("/")[4] for case in cases} == shapes
+        shapes = {"32x32", "64x64", "16x16"}
+    brief = list(map(str, catalogue.compiled(brief=True)))
+    assert brief == ["negate/cuda/one/f32/32x32", "negate/triton/two/f32/32x32"]
+
+
 def test_what_the_functions_of_a_file_raise_is_its_failure(folder, operation_source):
     """A ``rejects`` that fails breaks its own operation, not the collection of all others."""
     source = operation_source.replace('name="negate"', 'name="broken"').replace(

@@ -50,6 +50,32 @@ def test_a_wrong_value_is_a_usage_error_that_names_it(project, option, message):
     result.stderr.fnmatch_lines([message])
 
 
+CUDA = 'Kernel("cuda", "plain", "{module}:negate", ("f32",), best=True),'
+HUGE = "negate/cuda/plain/f32/1048576x4096"
+
+
+def test_a_check_that_would_take_hours_on_a_cpu_is_refused(project):
+    """With how long, what to run instead, and exit code 4; nobody finds out by waiting."""
+    result = project(kernels=CUDA).runpytest(CPU, f"--roofline-case={HUGE}")
+    assert result.ret == USAGE
+    words = [f"*without a GPU {HUGE} would run for about 15 minutes*", "*a smaller shape, such as 8x8.o1*"]
+    result.stderr.fnmatch_lines(["".join(words)])
+
+
+def test_a_check_that_takes_minutes_on_a_cpu_is_announced(project):
+    """Before it runs, in the head of the session."""
+    case = "negate/cuda/plain/f32/131072x4096"
+    result = project(kernels=CUDA).runpytest(CPU, f"--roofline-case={case}", "--collect-only")
+    result.stdout.fnmatch_lines([f"roofline: {case} will run for about 113 seconds here"])
+
+
+def test_a_shape_for_a_gpu_is_only_compiled(project):
+    """Under --benchmark-only a case asked for by name is what it is without a name; the head says so."""
+    result = project(kernels=CUDA).runpytest(CPU, "--benchmark-only", f"--roofline-case={HUGE}", "--collect-only")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines([f"roofline: {HUGE}: its shape is for a GPU, so it is only compiled*"])
+
+
 @pytest.mark.parametrize(
     ("case", "message"),
     [

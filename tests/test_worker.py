@@ -169,7 +169,13 @@ def test_what_one_architecture_alone_runs_is_skipped_elsewhere(spec):
     assert evidence.detail == "needs a GPU of sm_90a: its instructions have no model on a CPU"
     counted = worker.run(spec("for_hopper", count=True))
     assert counted.outcome is Outcome.OK
-    assert counted.counts["launches"] == []
+    assert (counted.counts["launches"], counted.counts["uncounted"]) == ([], True)
+
+
+def test_what_is_only_compiled_does_not_run(spec):
+    """Its launcher is not called, whatever it would do: the shape may need more memory than there is."""
+    found = worker.run(spec("crashes", count=True, compile_only=True))
+    assert (found.outcome, found.counts["uncounted"]) == (Outcome.OK, True)
 
 
 def test_several_cases_run_in_one_process_until_one_kills_it(spec):

@@ -12,7 +12,7 @@ from pytest_roofline.contract import Case
 
 _OPERATIONS = 1e8  # per second
 _BYTES = {"cuda": 4e7, "triton": 1e7}  # per second
-_PROGRAM = 4e-4  # seconds of each program of Triton beside
+_PROGRAM = 1.5e-3  # seconds of each step of a program of Triton beside
 LONG = 60.0  # seconds that a case of the gate may take
 UNBEARABLE = 600.0  # that one asked for by name may
 
@@ -24,10 +24,10 @@ def seconds(case: Case) -> float:
         return 0.0
     work = case.work
     spent = sum(work.operations.values()) / _OPERATIONS + work.traffic.total / rate
-    return spent + _PROGRAM * _programs(case) if case.kernel.backend == "triton" else spent
+    return spent + _PROGRAM * _steps(case) if case.kernel.backend == "triton" else spent
 
 
-def _programs(case: Case) -> int:
+def _steps(case: Case) -> int:
     return math.prod(-(-extent // tile) for extent, tile in zip(case.shape.dims, case.kernel.tile, strict=False))
 
 

@@ -41,14 +41,14 @@ class Beside:
             return None
         name = max(alike, key=lambda n: _nearest(n, block.cases[n], case))
         found, entry = block.cases[name], block.cases.get(str(case), block.cases[name])
-        compiled = [
+        code = [
             compiled(key, compiler, kernels[key])
             for key in dict.fromkeys(entry.kernels)
             for compiler, kernels in sorted(block.compiled.items())
             if key in kernels
         ]
         plain = counts.to_plain(found.counts, places=False)
-        return CountedFigures(block.arch, name, plain, tuple(compiled), "", entry.kernels, entry.calls)
+        return CountedFigures(block.arch, name, plain, tuple(code), "", entry.kernels, entry.calls)
 
     def _of(self, device: str, case: Case) -> Baseline:
         key = (device, case.operation.name)

@@ -28,6 +28,15 @@ def test_what_was_not_compiled_has_no_figures_of_code():
     assert figures(None) == {}
 
 
+def test_what_was_only_compiled_has_no_figures_of_memory():
+    """No sectors is no measurement of none; launches are those of the code."""
+    counted = made_counted({"copy/cuda/plain/f32/8": 160}).cases[0].counted
+    plain = {"launches": [], "layout_free": False, "uncounted": True}
+    found = figures(replace(counted, counts=plain, launched=("copy", "copy")))
+    assert "sectors" not in found
+    assert (found["launches"], found["registers"]) == (2, 32)
+
+
 def test_figures_that_are_no_numbers_are_refused():
     """They come from a file that anybody may have written."""
     counted = made_counted({"copy/cuda/plain/f32/8": 160}).cases[0].counted
