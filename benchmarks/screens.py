@@ -43,6 +43,10 @@ class Campaigns:
         current = {case: summary for case in self.runs if (summary := one.summary(case)) is not None}
         return shift(current, self.past)
 
+    def strange(self, moved: Shift) -> bool:
+        """Whether a run is like none of the stored campaigns."""
+        return moved.strange > STRANGE
+
     def verdict(
         self,
         one: Round,
@@ -61,10 +65,18 @@ class Campaigns:
         floor = one.floor - statistics.median(other.floor for other in others)
         rest = summary.shifted(-floor)
         explained = rest is not None and not changed(compare_run(case, rest, runs, self.past, moved, chance))
-        clocks, now = [known for other in others if (known := other.clock(case))], clock or one.clock(case)
+        clocks, now = (
+            [known for other in others if case in other.cases and (known := other.clock(case))],
+            clock or one.clock(case),
+        )
         off = clock_shifted(now, clocks)
         ratio = now / statistics.median(clocks) if off and now else 1.0
-        around = Circumstances(floor=floor if explained else 0.0, clock=ratio, strange=moved.strange > STRANGE)
+        around = Circumstances(
+            floor=floor if explained else 0.0,
+            clock=ratio,
+            cycles=case in self.past.cycles and summary.clock_mhz is not None,
+            strange=self.strange(moved),
+        )
         return compare(found, len(others), around)
 
 
