@@ -146,8 +146,8 @@ class Shapes:
     ``drawn(tile)`` is a hypothesis strategy of :class:`Shape` for correctness, around the multiples of ``tile``; sizes
     stay small enough for the interpreter. ``sweep`` (best variants and peers, in their first dtype) and
     ``representative`` (everything else) are timed by default, ``full`` under ``--roofline-effort=full``. ``counted``
-    are small, with the same alignment and tail classes. All but ``drawn`` are frozen text in the id grammar, so that
-    they can never drift.
+    are small, with the same alignment and tail classes, and launch every kernel that a timed one does. All but
+    ``drawn`` are frozen text in the id grammar, so that they can never drift.
     """
 
     drawn: Callable[[tuple[int, ...]], SearchStrategy[Shape]]
