@@ -16,7 +16,8 @@ def _exp_chain(x_ptr, y_ptr, n, steps, PRECISE: tl.constexpr, BLOCK: tl.constexp
     offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     inside = offsets < n
     value = tl.load(x_ptr + offsets, mask=inside)
-    for _ in range(steps):
+    # Four steps at a time: 73.6 in place of 77.6 us for 16 of them (2^24 elements on an H200).
+    for _ in tl.range(steps, loop_unroll_factor=4):
         # tl.exp is ex2.approx of the rounded product with log2(e), as __expf.
         value = libdevice.exp(-value) if PRECISE else tl.exp(-value)
     tl.store(y_ptr + offsets, value, mask=inside)
