@@ -83,11 +83,18 @@ def planted_in(rounds: Sequence[Round]) -> dict[str, float]:
     return {case: found["planted"] for one in rounds for case, found in one.cases.items()}
 
 
+def calibrated(starts: Starts, name: str) -> Calibration:
+    """What up to four processes of each card on other starts have shown of the pairs of unchanged kernels."""
+    machine = starts[name][0].machine
+    others = [rounds for rounds in starts.values() if rounds and rounds[0].machine != machine]
+    return calibration(others or [starts[name]])
+
+
 def undecided(starts: Starts, turn: int, stored: Starts) -> list[str]:
     """Cases of the only start whose retest, unchanged or slowed, in the rounds of a turn must go on."""
-    ((_, rounds),) = starts.items()
+    ((name, rounds),) = starts.items()
     chain = [one for one in rounds if one.turn == turn]
-    known = calibration(list(stored.values()) or [chain])
+    known = calibrated({**stored, name: chain}, name)
     open_ = []
     for case, slowdown in planted_in(chain).items():
         found = (retest(chain, case, planted, known) for planted in (0.0, slowdown))

@@ -24,7 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.peer_rules import bootstrap_rule, mean_rule, u_rule  # noqa: E402
-from benchmarks.retests import Calibration, Starts, calibration, complete, planted_in, retest  # noqa: E402
+from benchmarks.retests import Starts, calibrated, complete, planted_in, retest  # noqa: E402
 from benchmarks.round_tables import after, class_of, name_of, rows, several  # noqa: E402
 from benchmarks.rounds_data import Round, load  # noqa: E402
 from benchmarks.screens import campaigns  # noqa: E402
@@ -54,13 +54,6 @@ def main() -> None:
     for table in (paired, nights, alone, peers):
         print(flush=True)
         table(starts, judged)
-
-
-def calibrated(starts: Starts, name: str) -> Calibration:
-    """What four processes of each card on other starts have shown of the pairs of unchanged kernels."""
-    machine = starts[name][0].machine
-    others = [r for r in starts.values() if r[0].machine != machine and len(complete(r)) >= LOOKS[0]]
-    return calibration(others or [starts[name]])
 
 
 def chains(rounds: Sequence[Round]) -> Iterator[list[Round]]:

@@ -44,7 +44,7 @@ from pytest_roofline.statistics.paired import LOOKS  # noqa: E402
 
 # Seconds on an H200 with 16 CPU cores: of a case, from its first round to its verdict; of beginning the rounds after
 # the first look, however few cases they have; of compiling.
-CASE, ROUNDS, COMPILING = 0.7, 15.0, 20.0
+CASE, ROUNDS, COMPILING = 0.5, 15.0, 20.0
 FEWEST = 20  # cases that are worth beginning with
 SPARE = 1.25  # times as many are compiled as should fit
 AHEAD = 3  # processes that import in advance: of few cases a round takes less time than that
