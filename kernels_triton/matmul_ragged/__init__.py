@@ -24,7 +24,7 @@ def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torc
     m, n, k = matmul_extents(a, b, c)
     if c.numel():
         sms, size = operands.multiprocessors(a), a.element_size()
-        plan = rule.split(m, n, k, rule.small_tile(m, n, size), sms, rule.PARTS[size])
+        plan = rule.split(m, n, k, rule.small_tile(m, n, size, sms), sms, rule.PARTS[size])
         _launch(a, b, c, partials, packed, plan)
 
 
@@ -36,7 +36,7 @@ def stream_k(
     m, n, k = matmul_extents(a, b, c)
     if c.numel():
         sms, size = operands.multiprocessors(a), a.element_size()
-        tile = min(rule.large_tile(m, n, size, sms), rule.small_tile(m, n, size), key=lambda tile: tile.elements)
+        tile = min(rule.large_tile(m, n, size, sms), rule.small_tile(m, n, size, sms), key=lambda tile: tile.elements)
         _launch(a, b, c, partials, packed, rule.stream(m, n, k, tile, sms))
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from kernels_cuda.matmul.tiles import LARGE, THREEFOLD, TINY  # noqa: E402
+from kernels_cuda.matmul.tiles import LARGE, TINY  # noqa: E402
 from kernels_cuda.matmul_ragged import ordinary  # noqa: E402
 from kernels_cuda.matmul_ragged.ordinary import rule  # noqa: E402
 from kernels_cuda.matmul_ragged.ordinary.rule import Plan  # noqa: E402
@@ -42,7 +42,7 @@ def test_parts_need_their_workspace():
 def test_few_tiles_of_many_steps_are_split_and_many_tiles_are_not():
     """One tile for 132 SMs is worth the detour through memory, a filled device is not."""
     assert rule.split(128, 128, 131072, SMS, ROOM).parts > 20
-    assert rule.split(4096, 4096, 4096, SMS, ROOM).parts == 1
+    assert rule.split(4096, 4096, 4096, SMS, ROOM) == (LARGE, 1, False)
     assert rule.split(64, 64, 64, SMS, ROOM).parts == 1
 
 
@@ -56,9 +56,15 @@ def test_pieces_pay_where_the_last_wave_is_nearly_empty():
 def test_a_short_side_takes_a_narrow_tile():
     """Sixteen rows fill no tile of 128, nor do sixteen columns: then the product is turned."""
     assert rule.least_waste(16, 4096) == TINY
-    assert rule.least_waste(4096, 4096) in (LARGE, THREEFOLD)
+    assert rule.least_waste(4096, 4096) == LARGE
     assert rule.plan(512, 16, 100000, SMS, ROOM).turned
     assert not rule.plan(16, 512, 100000, SMS, ROOM).turned
+
+
+def test_rows_of_b_that_are_not_aligned_turn_the_product():
+    """What is copied element by element is then the narrow side of a tile."""
+    assert not rule.plan(129, 129, 4096, SMS, ROOM).turned
+    assert rule.plan(129, 129, 4096, SMS, ROOM, True).turned
 
 
 @given(st.integers(1, 5000), st.integers(1, 5000), st.integers(0, 200_000), st.sampled_from([100, 1 << 16, ROOM]))

@@ -69,6 +69,16 @@ def test_deep_products_are_split_and_long_tails_are_cut(rule):
     assert rule.chosen(2304, 3840, 1024, 2, SMS).parts == 1
 
 
+def test_tiles_suit_how_results_are_stored(rule):
+    """Twice the warps where short sums leave most of the time to the stores, wide tiles where rows of c lie misaligned,
+    and narrow ones where they spare the detour through the workspace."""
+    assert rule.chosen(1025, 1025, 1025, 2, SMS).tile == rule.SHORT
+    assert rule.chosen(4000, 4001, 1024, 2, SMS).tile == rule.WIDE != rule.chosen(4000, 4000, 1024, 2, SMS).tile
+    narrow = rule.chosen(32, 8192, 8192, 2, SMS)
+    assert (narrow.tile.block_n, narrow.parts) == (32, 1)
+    assert rule.chosen(32, 4096, 8192, 2, SMS).parts > 1
+
+
 LAYOUTS = [
     "64x64x64",
     "40x24x56",

@@ -46,11 +46,12 @@ def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch
     m, n, k = matmul_extents(a, b, c)
     if c.numel() == 0:
         return
-    if k and m >= ROWS_OF_A_COPY and b.stride(1) == 1 and layout(b.t()) == "ELEMENTS":
+    scattered = layout(b.t()) == "ELEMENTS"
+    if scattered and k and m >= ROWS_OF_A_COPY and b.stride(1) == 1:
         place, _ = align.place(b, packed)
         align.move((b, place))
-        b = place.matrix
-    launch(a, b, c, partials, rule.plan(m, n, k, multiprocessors(a), partials.numel()))
+        b, scattered = place.matrix, False
+    launch(a, b, c, partials, rule.plan(m, n, k, multiprocessors(a), partials.numel(), scattered))
 
 
 def launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, partials: torch.Tensor, plan: Plan) -> None:

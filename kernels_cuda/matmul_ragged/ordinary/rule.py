@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from pytest_roofline.launch import ceil_div
 
-from ...matmul.tiles import LARGE, MEDIUM, SMALL, THREEFOLD, TINY, Tile
+from ...matmul.tiles import LARGE, MEDIUM, SMALL, TINY, Tile
 from ..sharing import PARTS, shared_out
 
 MULTIPLIED = 128  # products of an SM per clock
-# Of the peak, of an SM with as many tiles as it holds.
-SPEED = {THREEFOLD: 0.91, LARGE: 0.9, MEDIUM: 0.77, SMALL: 0.64, TINY: 0.36}
+SPEED = {LARGE: 0.9, MEDIUM: 0.77, SMALL: 0.64, TINY: 0.36}  # of the peak, of an SM with as many tiles as it holds
 ALONE = 0.22  # exponent of how much slower an SM is with fewer
+SCATTERED = 1.2  # times as long with a b of rows that are not aligned: turned, the narrow side of a tile is copied so
 # Clocks.
 TURN = 2800  # of a tile: its first loads and last stores
 DETOUR = 4500  # until a second kernel has begun to join
@@ -34,10 +34,14 @@ class Plan(NamedTuple):
 
 
 @functools.lru_cache(maxsize=1024)
-def plan(m: int, n: int, k: int, sms: int, room: int) -> Plan:
-    """The plan that should be done first; its partial sums take at most ``room`` elements."""
-    found = ((clocks(m, n, k, choice, sms, room), choice) for choice in choices(m, n, k, sms, room))
-    return min(found, key=lambda pair: pair[0])[1]
+def plan(m: int, n: int, k: int, sms: int, room: int, scattered: bool = False) -> Plan:
+    """The plan that should be done first; its partial sums take at most ``room`` elements. ``scattered`` is a b that is
+    copied element by element."""
+
+    def time(choice: Plan) -> float:
+        return clocks(m, n, k, choice, sms, room) * (SCATTERED if scattered and not choice.turned else 1)
+
+    return min(choices(m, n, k, sms, room), key=time)
 
 
 def split(m: int, n: int, k: int, sms: int, room: int) -> Plan:
