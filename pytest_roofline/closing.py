@@ -106,7 +106,8 @@ def _reach_lines(state: State, key: str) -> list[str]:
 
 
 def _resident(state: State, record: DeviceRecord) -> dict[str, int]:
-    """Blocks per SM of each kernel, the fewest of its forms, where the architecture of that device was counted."""
+    """Blocks per SM of what each case launches and of each kernel, the fewest of its forms, where the architecture of
+    that device was counted."""
     from pytest_roofline.baselines.counted import ARCHITECTURES
 
     found: dict[str, int] = {}
@@ -115,9 +116,9 @@ def _resident(state: State, record: DeviceRecord) -> dict[str, int]:
     for block in (b.counted for folder in folders for b in state.store.load_all(folder) if b.counted):
         kernels = {name: kernel for compiled in block.compiled.values() for name, kernel in compiled.items()}
         for case, entry in block.cases.items():
-            name = "/".join(case.split("/")[:3])
-            for kernel in (kernels[key] for key in entry.kernels if key in kernels):
-                found[name] = min(found.get(name, kernel.occupancy.blocks), kernel.occupancy.blocks)
+            for name in (case, "/".join(case.split("/")[:3])):
+                for kernel in (kernels[key] for key in entry.kernels if key in kernels):
+                    found[name] = min(found.get(name, kernel.occupancy.blocks), kernel.occupancy.blocks)
     return found
 
 

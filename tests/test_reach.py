@@ -39,6 +39,13 @@ def test_waves_need_the_blocks_that_an_sm_holds(catalogue):
     assert float(waves) == pytest.approx(76 * 216 / 16384, abs=0.005)
 
 
+def test_the_blocks_of_what_a_case_launches_come_before_those_of_its_kernel(catalogue):
+    """A large shape may take another tile, of which fewer fit: with one block 151.7 waves take the time of 152."""
+    case = "matmul/cuda/shared_32/f32/4096x4096x4096"
+    waves = line(catalogue, case, resident={"matmul/cuda/shared_32": 2, case: 1})[-2]
+    assert float(waves) == pytest.approx(152 * 108 / 16384, abs=0.005)
+
+
 def test_what_fits_into_l2_has_another_bound():
     """Read and written side by side at the width of L2; only where the record has it."""
     small, large = (Work({}, Traffic(n, n)) for n in (1 << 20, 1 << 30))

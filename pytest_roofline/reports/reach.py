@@ -14,8 +14,8 @@ _NAME = 40
 def section(
     cases: Iterable[Case], record: DeviceRecord, resident: Mapping[str, int], expected: Mapping[str, float]
 ) -> list[str]:
-    """One line per case; ``resident`` is how many blocks of a kernel (``operation/backend/variant``) one SM holds,
-    ``expected`` are derived seconds by case id (``across.expectations``)."""
+    """One line per case; ``resident`` is how many blocks of a kernel (``operation/backend/variant``) one SM holds, or of
+    what a case launches (its id), ``expected`` are derived seconds by case id (``across.expectations``)."""
     lines = [f"bounds on {record.name} from its datasheet; nothing was measured"]
     lines.append(
         f"  {'case':{_NAME}} {'problem':>10} {'kernel':>10} {'by':>12} {'from L2':>10} {'tiles':>6} {'waves':>6}"
@@ -51,7 +51,7 @@ def _quantised(case: Case, record: DeviceRecord, resident: Mapping[str, int]) ->
     if len(tile) != len(dims) or not case.shape.size:
         return "-", "-"
     tiles = f"{tile_quantisation(dims, tile):.2f}"
-    blocks_per_sm = resident.get("/".join(str(case).split("/")[:3]))
+    blocks_per_sm = resident.get(str(case), resident.get("/".join(str(case).split("/")[:3])))
     if blocks_per_sm is None or record.sm_count is None:
         return tiles, "-"
     blocks = 1
