@@ -14,7 +14,7 @@ _NAME = 40
 def section(
     cases: Iterable[Case], record: DeviceRecord, resident: Mapping[str, int], expected: Mapping[str, float]
 ) -> list[str]:
-    """One line per case; ``resident`` is how many blocks of a kernel (``operation/backend/variant``) one SM holds, or of
+    """One line per case; ``resident`` is how many blocks one SM holds of a kernel (``operation/backend/variant``) or of
     what a case launches (its id), ``expected`` are derived seconds by case id (``across.expectations``)."""
     lines = [f"bounds on {record.name} from its datasheet; nothing was measured"]
     lines.append(
