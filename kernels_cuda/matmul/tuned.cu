@@ -1,7 +1,7 @@
 // c[m, n] = a[m, k] b[k, n]. Changed: 16 x 8 results per thread. An SM multiplies 128 times per clock and its shared
 // memory delivers 128 bytes: the 16 products of 4 x 4 want two LDS.128, which is more than there is, the 128 of 16 x 8
 // want six, and of the instructions issued 11 in 12 are FFMA. See multiply.cuh for what it takes besides. The other
-// tiles are for smaller matrices (tiles.py).
+// tiles are for smaller matrices, and for large ones 12 x 8 results, which leave room for a third block (tiles.py).
 //
 // Blocks go down GROUP tiles of c before they go right, so that those running at a time share panels in L2.
 
