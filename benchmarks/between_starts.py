@@ -3,8 +3,9 @@
     python benchmarks/between_starts.py benchmarks/rounds
 
 Of the rounds that ``verdict_rounds.py`` has recorded: standard deviations of ln(seconds) by where they come from; what
-is left of them when a case is held against its siblings or compared in clock cycles; and which slowdowns the screen
-finds with how many stored campaigns (slowdowns added to recorded times: on this scale a planted one is the same).
+is left of them when a card is held against the stored ones that it is like, or compared in clock cycles; and which
+slowdowns the screen finds with how many stored campaigns (slowdowns added to recorded times: on this scale a planted
+one is the same), on cards that are like them.
 """
 
 from __future__ import annotations
@@ -24,13 +25,16 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.retests import Starts, complete  # noqa: E402
 from benchmarks.rounds_data import CLASSES, Round, kind, load  # noqa: E402
 from benchmarks.screens import campaigns  # noqa: E402
-from pytest_roofline.statistics import MINIMAL  # noqa: E402
-from pytest_roofline.statistics.screen import compare_run  # noqa: E402
+from pytest_roofline.statistics import MINIMAL, middle  # noqa: E402
+from pytest_roofline.statistics.screen import compare_run, expected  # noqa: E402
 
 LIMITED = "power-limited"
 NAMES = (*(name for _, name in CLASSES), LIMITED)
 SLOWDOWNS = (0.02, 0.03, 0.04, 0.05, 0.10)
 FEWEST = 3  # rounds of a card from which a level is known
+WHOLE = 200  # cases of a card that can be compared with others
+WORST = 12
+BOUNDS = (0.001, 0.002, 0.003, 0.005, 0.01)
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class Levels:
 def levels(starts: Starts) -> Levels:
     """Of the rounds over all cases."""
     cards = [rounds for found in starts.values() if len(rounds := complete(found)) >= FEWEST]
+    cards = [rounds for rounds in cards if len(rounds[0].cases) > WHOLE]
     cases = [case for case in cards[0][0].cases if _everywhere(cards, case)]
     kept = {case: [_usable(rounds, case) for rounds in cards] for case in cases}
     logs = [[[one.summary(case).log_mean for one in rounds] for rounds in kept[case]] for case in cases]
@@ -93,7 +98,7 @@ def main() -> None:
     found = levels(starts)
     print(f"{len(found.cases)} cases on {len(found.machines)} cards of {len(set(found.machines))} starts")
     components(found)
-    siblings(found)
+    explained(starts)
     cycles(found)
     for most in (2, 4, 6, 8, 10):
         screened(starts, most)
@@ -129,24 +134,37 @@ def _centred(logs: np.ndarray) -> np.ndarray:
     return own - np.median(own, axis=0)
 
 
-def siblings(found: Levels) -> None:
-    """What is left when the median of the other kernels of the same operation is taken out of each case."""
-    own, families = _centred(found.seconds), defaultdict(list)
-    for place, (case, name) in enumerate(zip(found.cases, found.names, strict=True)):
-        if name != LIMITED:
-            families[case.split("/")[0]].append(place)
-    print("\nLevels of cards, before and after the median of the same operation's other kernels is taken out:")
-    before, after = [], []
-    for family, places in sorted(families.items()):
-        if len(places) < 4:
+def explained(starts: Starts) -> None:
+    """What is left of a card's levels, medians of its processes, when it is held against other starts: against the mean
+    of their campaigns and against the mixture that the screen takes. Below, the kernels of which most is left."""
+    before, after, kernels = defaultdict(list), defaultdict(list), defaultdict(list)
+    for name, rounds in starts.items():
+        stored, whole = campaigns(starts, name), complete(rounds)
+        if len(whole) < FEWEST or stored.strange(stored.moved(whole[0])):
             continue
-        mine = own[places]
-        left = np.array([mine[k] - np.median(np.delete(mine, k, 0), 0) for k in range(len(places))])
-        before += list(mine.std(1, ddof=1))
-        after += list(left.std(1, ddof=1))
-        medians = (100 * np.median(values[-len(places) :]) for values in (before, after))
-        print(f"  {family}: " + " -> ".join(f"{value:.2f}" for value in medians) + " %")
-    print(f"  all: {_two(np.array(before))} -> {_two(np.array(after))}")
+        moved, plain = stored.moved(whole[0]), stored.moved(whole[0]).seen
+        for case in stored.runs:
+            found = [one.summary(case) for one in _usable(whole, case)]
+            value = stored.past.value(case, middle(found)) if len(found) >= FEWEST else None
+            if value is None or len(stored.runs[case]) < FEWEST:
+                continue
+            group, (level, _, _) = _name(whole, case), expected(case, stored.past, moved.distances)
+            before[group].append(value - stored.past.levels[case] - plain)
+            after[group].append(value - level - plain)
+            kernels[group, case].append(value - level - plain)
+    print("\nLevels of cards like stored ones: median and 90 % quantile of what is left against their mean -> mixture")
+    for group in NAMES:
+        if after[group]:
+            print(f"  {group}: {_two(abs(np.array(before[group])))} -> {_two(abs(np.array(after[group])))}")
+    left = {key: float(np.sqrt(np.mean(np.square(some)))) for key, some in kernels.items() if len(some) >= FEWEST}
+    print("  most is left of (root mean square)")
+    for (group, case), rms in sorted(left.items(), key=lambda item: -item[1])[:WORST]:
+        print(f"    {100 * rms:.2f} % {case} ({group})")
+    for group in NAMES:
+        mine = [rms for (g, _), rms in left.items() if g == group]
+        if mine:
+            shares = ", ".join(f"{100 * np.mean(np.array(mine) < by):.0f} % below {100 * by:.1f} %" for by in BOUNDS)
+            print(f"  {group}, {len(mine)} kernels: {shares}")
 
 
 def cycles(found: Levels) -> None:
@@ -169,7 +187,7 @@ def screened(starts: Starts, most: int) -> None:
         used = max(used, len(stored.rounds))
         for one in complete(rounds):
             moved = stored.moved(one)
-            for case in one.cases:
+            for case in one.cases if not stored.strange(moved) else ():
                 if case in stored.runs and case not in one.disturbed:
                     summary = one.summary(case)
                     low = compare_run(case, summary, stored.runs[case], stored.past, moved).low

@@ -25,6 +25,7 @@ CAPPED = 9.0  # squared difference of a kernel: one that has changed counts as t
 FEWEST = 30  # kernels that two campaigns have in common, before their distance is known
 NEAREST = 0.02  # distance: campaigns never count as the same one
 LEAST = 0.5  # of a kriging variance: no run is known better than half of what two campaigns share
+CAMPAIGNS = 4  # below them likeness is not known from noise: two cards of one start are like each other, and alone
 STRANGE = 3.2  # times the usual kriging variance, from where a run is like no stored campaign
 _ROUNDS = 3  # of distances and noise in turn; they have settled after two on every baseline seen
 
@@ -44,7 +45,7 @@ class Mixture:
 class Likeness:
     """What stored campaigns say of each other: their ``values`` without what each has in common, ``distances`` of pairs
     that have enough in common, the noise that is left of each case, the prior of those variances, and the ``usual``
-    kriging variance of a stored campaign among the others (``None`` for fewer than three).
+    kriging variance of a stored campaign among the others. All of it is empty for fewer than four campaigns.
 
     ``trust`` is the share of the differences among distances that is none of chance.
     """
@@ -107,7 +108,7 @@ def fit(values: Values, stated: Mapping[str, float]) -> Likeness:
     spreads, prior = {case: Spread(noise**2, math.inf) for case, noise in stated.items()}, Prior()
     for _ in range(_ROUNDS):
         known = _distances(values, spreads)
-        if not known.distances:
+        if len(frozenset().union(*known.distances)) < CAMPAIGNS:
             return Likeness()
         own = _left(known, statistics.median(known.distances.values()))
         prior = fit_prior((variance / stated[case] ** 2, degrees) for case, (variance, degrees) in own.items())

@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_roofline.statistics.likeness import Likeness, controls, fit
+from pytest_roofline.statistics.likeness import CAMPAIGNS, Likeness, controls, fit
 from pytest_roofline.statistics.noise import Prior, Spread, between_runs, fit_prior, moderate
 from pytest_roofline.statistics.summaries import MINIMAL, Change, Summary, alarm
 
@@ -108,7 +108,9 @@ def history(stored: Mapping[str, Runs]) -> History:
     residuals = {case: [x - levels[case] for x in runs.values()] for case, runs in plain.items()}
     stated = {case: _stated(stored[case].values()) for case in values}
     own = ((statistics.variance(r) / stated[c] ** 2, len(r) - 1) for c, r in residuals.items() if len(r) > 1)
-    return History(levels, residuals, shifts, fit_prior(own), fit(plain, stated), held, stated)
+    # Few campaigns may all be of one start, whose cards differ less than starts do: then what is stated counts.
+    prior = fit_prior(own) if len(campaigns) >= CAMPAIGNS else Prior()
+    return History(levels, residuals, shifts, prior, fit(plain, stated), held, stated)
 
 
 def held_down(stored: Mapping[str, Runs]) -> frozenset[str]:

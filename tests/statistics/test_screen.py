@@ -102,6 +102,16 @@ def test_a_quiet_suite_sees_little():
     assert past.prior.cases == 60
 
 
+@pytest.mark.parametrize("campaigns", [2, 3])
+def test_few_campaigns_do_not_say_how_little_starts_differ(campaigns):
+    """They may be cards of one start: however alike they are, 2 % on another start are no regression."""
+    stored_suite = suite(noise=1e-5, campaigns=campaigns)
+    past = history(stored_suite)
+    current = {case: run(math.exp(level)) for case, level in past.levels.items()}
+    slower = run(current["case0"].seconds * 1.02)
+    assert compare_run("case0", slower, stored_suite["case0"], past, shift(current, past)).low < 1 + MINIMAL
+
+
 def test_power_limited_runs_are_trusted_less():
     """Their clocks differ between starts of the machine."""
     for count in (1, 2, 5):
