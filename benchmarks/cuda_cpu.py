@@ -99,7 +99,9 @@ def main() -> None:
         defines = iter(range(100))
 
         def compiled(path: Path, kernel: str) -> Cost:
-            return best(lambda: every_build(load(path, options=(f"-DBENCHMARK_ROUND={next(defines)}",)).function(kernel)))
+            return best(
+                lambda: every_build(load(path, options=(f"-DBENCHMARK_ROUND={next(defines)}",)).function(kernel))
+            )
 
         report("compile a kernel for a check", compiled(SOURCE, "vadd"), 1500)
         report("compile the largest of the catalogue", compiled(LARGEST, LARGEST_KERNEL), 1500)

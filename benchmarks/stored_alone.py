@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.retests import Starts, complete  # noqa: E402
 from benchmarks.round_tables import after, class_of, several  # noqa: E402
 from benchmarks.rounds_data import Round  # noqa: E402
-from benchmarks.screens import Campaigns, campaigns  # noqa: E402
+from benchmarks.screens import Campaigns, campaigns, slowed  # noqa: E402
 from benchmarks.shares import Share, count_limit  # noqa: E402
 from pytest_roofline.retest.choice import worth  # noqa: E402
 from pytest_roofline.retest.session import FRESH  # noqa: E402
@@ -53,16 +53,19 @@ def alone(starts: Starts, judged: Collection[str]) -> None:
                     if case not in one.cases or case in one.disturbed:
                         continue
                     chain = [s for r in fresh if case not in r.disturbed and (s := r.summary(case))]
-                    smallest = _smallest(stored, one, case, chain, moved, alarm(changed))
+                    smallest = smallest_found(stored, one, case, chain, moved, alarm(changed))
                     needed[class_of(whole, case)].append(smallest)
-                    if smallest <= 0 and _verdict(stored, one, case, chain, moved, alarm(changed)) is Kind.REGRESSION:
+                    if smallest <= 0 and verdict_of(stored, one, case, chain, moved, alarm(changed)) is Kind.REGRESSION:
                         alarms.append(f"{name} {case}")
         _tell(changed, needed, alarms, f"{min(counts)} to {max(counts)}", f"{runs} runs, {strange} on a strange card")
 
 
-def _smallest(stored: Campaigns, one: Round, case: str, chain: Sequence[Summary], moved: Shift, chance: float) -> float:
+def smallest_found(
+    stored: Campaigns, one: Round, case: str, chain: Sequence[Summary], moved: Shift, chance: float
+) -> float:
     """The smallest slowdown that would be called a regression; infinite where the verdict is left open anyway."""
-    if stored.verdict(one, case, _slow(chain[0]), moved, chance).reason in UNTOLD:
+    # What is said of a kernel ten times as slow beside its numbers holds for any slowdown.
+    if stored.verdict(one, case, slowed(chain[0], 9.0), moved, chance).reason in UNTOLD:
         return math.inf
     first, again = (
         compare_run(case, run, stored.runs[case], stored.past, moved, chance) for run in (chain[0], middle(chain))
@@ -76,12 +79,7 @@ def _suspect(found: Change) -> float:
     return min(likely, 1 / found.low) - 1
 
 
-def _slow(run: Summary) -> Summary:
-    """The run, had it taken ten times as long: what is said of that beside numbers holds for any slowdown."""
-    return run.shifted(9 * run.seconds) or run
-
-
-def _verdict(stored: Campaigns, one: Round, case: str, chain: Sequence[Summary], moved: Shift, chance: float) -> Kind:
+def verdict_of(stored: Campaigns, one: Round, case: str, chain: Sequence[Summary], moved: Shift, chance: float) -> Kind:
     """The verdict of a run whose fresh processes are the rest of a chain, if it comes to them."""
     verdict = stored.verdict(one, case, chain[0], moved, chance)
     if worth(verdict, one.cases[case]["seconds"], SUSPECTS, old=False):

@@ -8,9 +8,13 @@ pytest.importorskip("numpy")
 
 from benchmarks.retests import calibration, retest, undecided
 from benchmarks.rounds_data import NEW, OLD, SLOWED, Round, load, main, packed
+from benchmarks.screens import campaigns, slowed
 from benchmarks.shares import Share, count_limit, interval
+from benchmarks.stored_alone import smallest_found, verdict_of
 from benchmarks.verdict_rounds import CASE, ROUNDS, affordable, append, drawn, schedule
+from pytest_roofline.statistics import alarm, middle
 from pytest_roofline.statistics.paired import Outcome
+from pytest_roofline.verdict import Kind
 
 LONG = 100e-6
 
@@ -175,3 +179,30 @@ def test_a_recording_goes_on_with_the_undecided_alone(tmp_path):
     assert {message["only"][0] for message in told} == {names[0]}
     assert all(message["partial"] and len(message["only"]) == 1 for message in told)
     assert len(told) == 12
+
+
+@pytest.mark.parametrize("changed", [1, 400])
+def test_the_smallest_slowdown_that_is_found_is_the_verdicts(tmp_path, changed):
+    """A little more is called a regression, a little less is not."""
+    write(tmp_path, [1e-3, -1e-3, 2e-3, 0.0, 1e-3])
+    write(tmp_path, [0.0, 1e-3, -1e-3], start="cccccccc.dddddddd")
+    starts, case = load(tmp_path), "copy/cuda/scalar/f32/1"
+    name = "aaaaaaaa.bbbbbbbb"
+    stored, one = campaigns(starts, name), starts[name][0]
+    moved, chain = stored.moved(one), [found.summary(case) for found in starts[name]]
+    smallest = smallest_found(stored, one, case, chain, moved, alarm(changed))
+    assert 0.01 < smallest < 0.2
+    for factor, found in ((1.001, True), (0.999, False)):
+        runs = [slowed(run, factor * smallest) for run in chain]
+        kind = verdict_of(stored, one, case, runs, moved, alarm(changed))
+        assert (kind is Kind.REGRESSION) == found
+
+
+def test_a_campaign_of_several_processes_is_their_median(tmp_path):
+    """One that is far off does not count."""
+    write(tmp_path, [0.0])
+    write(tmp_path, [0.0, 0.5, 1e-3], start="cccccccc.dddddddd")
+    starts, case = load(tmp_path), "copy/cuda/scalar/f32/1"
+    (run,) = campaigns(starts, "aaaaaaaa.bbbbbbbb").runs[case].values()
+    assert run == middle([found.summary(case) for found in starts["cccccccc.dddddddd"]])
+    assert run.seconds == pytest.approx(LONG, rel=5e-3)
