@@ -75,7 +75,8 @@ extern "C" __global__ void mma_without_zero(const unsigned* a, const unsigned* b
 extern "C" __global__ void beside_shared(float* y, int offset) {
     __shared__ float s[32];
     s[threadIdx.x] = y[threadIdx.x];
-    y[threadIdx.x] = *reinterpret_cast<const float*>(reinterpret_cast<const char*>(s) + offset);  // BUG
+    const size_t address = reinterpret_cast<size_t>(s) + offset;  // a number, of which compilers think nothing
+    y[threadIdx.x] = *reinterpret_cast<const float*>(address);    // BUG
 }
 
 // The first thread's own atomic hides nothing of its plain store.
