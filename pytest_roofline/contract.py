@@ -113,7 +113,8 @@ class Kernel:
     those of no other; elsewhere its cases are skipped with that reason, and no CPU has a model of them. ``tile`` is
     what one block computes, in the units of the operation's dims. ``pageable`` gives it the host's arguments in
     ordinary memory instead of page-locked. ``timed`` are shapes of its own in place of the operation's timed lists, for
-    a rung that would take far longer than the others.
+    a rung that would take far longer than the others. ``uncounted`` names kernels that its launcher launches on a GPU
+    alone, with the reason: no counted case can have them, their code is compared all the same.
     """
 
     backend: str
@@ -133,6 +134,7 @@ class Kernel:
     pageable: bool = False
     capability: str = ""
     timed: tuple[str, ...] = ()
+    uncounted: Mapping[str, str] = field(default_factory=dict)
 
     def rejection(self, shape: Shape, dtype: DType) -> str | None:
         """Why this kernel refuses ``shape``; ``None`` if it takes it."""

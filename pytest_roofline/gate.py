@@ -138,7 +138,7 @@ def unseen(rows: Sequence[CountedRow], blocks: Sequence[Counted], countable: Col
     found: dict[str, str] = {}
     for row in rows:
         if row.case.operation.name in operations and str(row.case) not in countable:
-            for name in sorted(set(map(kernel_name, row.code.keys)) - seen):
+            for name in sorted(set(map(kernel_name, row.code.keys)) - seen - set(row.case.kernel.uncounted)):
                 found.setdefault(name, f"{name} is launched by {row.case}, but by no counted case")
     return list(found.values())
 

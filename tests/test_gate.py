@@ -147,6 +147,17 @@ def test_the_second_pass_of_a_sum_is_seen_by_a_counted_case(request):
     assert unseen([row], [block], short) == [f"{name} is launched by {timed}, but by no counted case"]
 
 
+def test_a_kernel_that_no_cpu_can_run_is_declared_with_the_reason(case):
+    """Its code is compared like any other's; nobody asks for a counted case that cannot be."""
+    known = Counted("sm_80", {"vector_add/cuda/scalar/f32/7": CountedCase(COUNTS, (KEY,))})
+    waits = "copy.cu:copy_in_turn threads=256"
+    kernel = replace(case.kernel, uncounted={"copy.cu:copy_in_turn": "its blocks wait for each other"})
+    row = compare(replace(case, kernel=kernel), CaseCounts(uncounted=True), compiled(key=waits), Counted("sm_80"))
+    assert unseen([row], [known], {"vector_add/cuda/scalar/f32/7"}) == []
+    [told] = unseen([replace(row, case=case)], [known], {"vector_add/cuda/scalar/f32/7"})
+    assert told.startswith("copy.cu:copy_in_turn is launched by")
+
+
 def test_nothing_is_said_of_an_operation_whose_counted_cases_are_unknown(case):
     """A run of some timed cases with nothing stored cannot know."""
     row = compare(case, CaseCounts(uncounted=True), compiled(), Counted("sm_80"))
