@@ -6,7 +6,7 @@ import triton.language as tl
 
 from kernels_triton import _rowwise as rowwise
 from kernels_triton._launch import launch
-from pytest_roofline.launch import ceil_div
+from pytest_roofline.launch import GpuNeeded, ceil_div, require
 from pytest_roofline.operands import row_extents
 
 BLOCK = 16384  # columns that a program meets at once where a row does not fit; the best of 2048 to 16384 on an H200
@@ -144,11 +144,10 @@ def unfused(x: torch.Tensor, y: torch.Tensor, *, block: int, maxima: torch.Tenso
 
 
 def fused(x: torch.Tensor, y: torch.Tensor, *, shares: torch.Tensor | None = None) -> None:
-    """One kernel that keeps rows in registers, of one program, or of several if a row does not fit into one.
+    """One kernel that keeps rows in registers; rows that do not fit go through ``fused_split``.
 
-    Those meet in the workspace ``shares`` of ``parts(columns)`` words of 64 bits per row and one more. Rows that are
-    longer still, and long ones without a workspace or on a CPU, where programs run one after the other, go through
-    ``fused_looped``.
+    That meets in the workspace ``shares``. Rows that are too long for it, and long ones without a workspace or on a
+    CPU, where programs run one after the other, go through ``fused_looped``.
 
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
     """
@@ -157,7 +156,7 @@ def fused(x: torch.Tensor, y: torch.Tensor, *, shares: torch.Tensor | None = Non
     if plan is None:
         if shares is None or not x.is_cuda or parts(columns) > MOST_PARTS:
             return fused_looped(x, y, block=BLOCK, num_warps=32)
-        return _fused_split(x, y, shares)
+        return fused_split(x, y, shares=shares)
     if x.numel():
         options = {"ROWS": plan.rows, "BLOCK": plan.block, "num_warps": plan.num_warps}
         launch(_softmax_fused, plan.grid(rows), x, y, rows, columns, x.stride(0), y.stride(0), **options)
@@ -165,16 +164,25 @@ def fused(x: torch.Tensor, y: torch.Tensor, *, shares: torch.Tensor | None = Non
 
 def parts(columns: int) -> int:
     """Programs that share a row."""
-    return int(triton.next_power_of_2(ceil_div(columns, SPLIT_BLOCK)))
+    return int(triton.next_power_of_2(max(1, ceil_div(columns, SPLIT_BLOCK))))
 
 
-def _fused_split(x: torch.Tensor, y: torch.Tensor, shares: torch.Tensor) -> None:
-    rows, columns = x.shape
-    if rows:
-        grid, options = (rows * parts(columns),), {"PARTS": parts(columns), "BLOCK": SPLIT_BLOCK}
+def fused_split(x: torch.Tensor, y: torch.Tensor, *, shares: torch.Tensor) -> None:
+    """Several programs per row, read once; they meet in ``shares``, ``parts(columns)`` words of 64 bits per row
+    and one more.
+
+    Raises ``ValueError`` unless ``y`` has the shape of ``x``, both have dense rows of at most 262144 elements; and
+    ``GpuNeeded`` in the interpreter, where programs run one after the other.
+    """
+    rows, columns = row_extents(x, y)
+    count = parts(columns)
+    require(not x.numel() or count <= MOST_PARTS, f"up to {MOST_PARTS} programs of {SPLIT_BLOCK} elements share a row")
+    if triton.knobs.runtime.interpret:
+        raise GpuNeeded("programs that wait for each other must run at the same time")
+    if x.numel():
+        options = {"PARTS": count, "BLOCK": SPLIT_BLOCK, "num_warps": SPLIT_WARPS}
         shares.zero_()
-        strides = x.stride(0), y.stride(0)
-        launch(_softmax_fused_split, grid, x, y, shares, rows, columns, *strides, **options, num_warps=SPLIT_WARPS)
+        launch(_softmax_fused_split, (rows * count,), x, y, shares, rows, columns, x.stride(0), y.stride(0), **options)
 
 
 def fused_looped(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:

@@ -68,10 +68,14 @@ def not_shared(shape: Shape, dtype: DType) -> str | None:
 
 
 def shares(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
-    """Where the Triton programs that share a row of more than 32768 elements meet: a word for each and a counter."""
+    """Where the Triton programs that share a row meet: a word for each 4096 elements of a row, and a counter."""
     rows, columns = shape.dims
-    words = rows << (-(-columns // 4096) - 1).bit_length() if columns > 1 << 15 else 0
-    return (Buffer("shares", words + 1, "i64"),)
+    return (Buffer("shares", (rows << max(-(-columns // 4096) - 1, 0).bit_length()) + 1, "i64"),)
+
+
+def not_split(shape: Shape) -> str | None:
+    """What 64 programs of 4096 elements cannot share."""
+    return "it takes rows of up to 262144 elements" if shape.size and shape.dims[1] > 1 << 18 else None
 
 
 OPERATION = Operation(
@@ -120,9 +124,22 @@ OPERATION = Operation(
             capability="sm_90a",
             timed=("1024x65536",),
         ),
+        Kernel(
+            "triton",
+            "fused_split",
+            "kernels_triton.softmax:fused_split",
+            ("f32",),
+            tile=rowwise.TILE,
+            workspace=shares,
+            rejects=lambda shape, dtype: not_split(shape),
+            depth=rowwise.triton_depth,
+            capability="sm_80",
+            timed=("1024x65536",),
+        ),
     ),
     depth=lambda dims: dims[1],
     absent={
-        ("triton", "fused_cluster"): "a row of num_ctas blocks would have to be reduced across them; Triton does not"
+        ("triton", "fused_cluster"): "a row of num_ctas blocks would have to be reduced across them; Triton does not",
+        ("cuda", "fused_split"): "blocks of a cluster meet in each other's shared memory: fused_cluster",
     },
 )
