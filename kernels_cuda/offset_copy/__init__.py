@@ -9,11 +9,8 @@ from pytest_roofline.operands import require_vectors
 
 from .._packs import BLOCK, PACK
 
-UNROLL = 4  # elements of a thread; with 256 threads, of five plans the fastest on an H200 from 2^10 to 2^20
-
 _HERE = Path(__file__).parent
 SCALAR = Source(_HERE / "scalar.cu")
-UNROLLED = Source(_HERE / "unrolled.cu")
 REALIGNED = Source(_HERE / "realigned.cu")
 
 
@@ -22,13 +19,6 @@ def scalar(x: torch.Tensor, y: torch.Tensor) -> None:
     require_vectors("offset_copy", x, y)
     n = y.numel()
     SCALAR.function("offset_copy_scalar")((ceil_div(n, BLOCK),), (BLOCK,), (x, y, n))
-
-
-def unrolled(x: torch.Tensor, y: torch.Tensor) -> None:
-    """Several elements per thread, a block apart. Raises ``ValueError`` as ``scalar`` does."""
-    require_vectors("offset_copy", x, y)
-    n = y.numel()
-    UNROLLED.function(f"offset_copy_unrolled<{BLOCK}, {UNROLL}>")((ceil_div(n, UNROLL * BLOCK),), (BLOCK,), (x, y, n))
 
 
 def realigned(x: torch.Tensor, y: torch.Tensor) -> None:

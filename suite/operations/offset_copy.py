@@ -82,15 +82,11 @@ OPERATION = Operation(
             best=True,
         ),
         Kernel("cuda", "scalar", "kernels_cuda.offset_copy:scalar", DTYPES, tile=(256,), model=fifth_sector),
-        Kernel("cuda", "unrolled", "kernels_cuda.offset_copy:unrolled", DTYPES, tile=(1024,), model=fifth_sector),
         Kernel("cuda", "realigned", "kernels_cuda.offset_copy:realigned", DTYPES, tile=(1024,), best=True),
         Kernel("torch", "copy", "suite.peers.offset_copy:torch_copy", DTYPES, peer=True),
         Kernel("cupy", "copy", "suite.peers.offset_copy:cupy_copy", DTYPES, peer=True),
         Kernel("cupy", "memcpy", "suite.peers.offset_copy:memcpy", DTYPES, peer=True),
     ),
     depth=lambda dims: 0,
-    absent={
-        ("triton", "unrolled"): "its scalar has four elements per thread, and all loads of a block in flight",
-        ("triton", "realigned"): "Triton has no exchange between lanes: an element comes from where it is loaded",
-    },
+    absent={("triton", "realigned"): "Triton has no exchange between lanes: an element comes from where it is loaded"},
 )
