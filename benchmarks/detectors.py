@@ -26,7 +26,7 @@ from benchmarks.fitted_noise import Class, fitted  # noqa: E402
 from benchmarks.peer_rules import bootstrap_rule, mean_rule, u_rule  # noqa: E402
 from benchmarks.shares import count_limit  # noqa: E402
 from benchmarks.simulated_rules import Stored, moderated, priors, quantiles, retest, runs  # noqa: E402
-from benchmarks.simulated_suite import CASES, COMMON, NOISE, Suite  # noqa: E402
+from benchmarks.simulated_suite import CASES, NOISE, Suite  # noqa: E402
 from pytest_roofline.statistics import paired as pairing  # noqa: E402
 from pytest_roofline.statistics.noise import Prior, fit_prior  # noqa: E402
 
@@ -153,7 +153,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=pathlib.Path)
     parser.add_argument("--campaigns", type=int, default=20_000)
     parser.add_argument("--stored", type=int, default=8)
-    parser.add_argument("--common", type=float, default=COMMON, help="share of the variance of starts in few factors")
+    parser.add_argument("--common", type=float, default=1.0, help="times what kinds of cards have in common")
     chosen = parser.parse_args()
     verify(np.random.default_rng(0))
     classes = fitted(chosen.rounds) if chosen.rounds else NOISE

@@ -26,7 +26,7 @@ LIMITED = "power-limited"
 class Class:
     """Kernels of about ``seconds``, a ``share`` of the suite; standard deviations of ln t between starts, processes of
     a start, pairs of a process, and samples of a run. Of a case they are those times exp(``spread`` z), with ``apart``
-    for its pairs."""
+    for its pairs. A share ``common`` of the variance between starts is what kinds of cards have in common."""
 
     name: str
     share: float
@@ -38,6 +38,7 @@ class Class:
     spread: float = 0.4
     apart: float = 0.4
     limited: bool = False
+    common: float = 0.6
 
 
 def fitted(folder: pathlib.Path) -> tuple[Class, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pathlib
+import random
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.retests import complete  # noqa: E402
 from benchmarks.rounds_data import Round  # noqa: E402
+from pytest_roofline.retest.choice import controls  # noqa: E402
 from pytest_roofline.statistics import Summary, middle  # noqa: E402
 from pytest_roofline.statistics.likeness import STRANGE  # noqa: E402
 from pytest_roofline.statistics.screen import (  # noqa: E402
@@ -42,6 +44,15 @@ class Campaigns:
         """What the cases of a run have in common."""
         current = {case: summary for case in self.runs if (summary := one.summary(case)) is not None}
         return shift(current, self.past)
+
+    def moved_again(self, fresh: Sequence[Round], before: Shift) -> Shift:
+        """The same as a panel of cases tells that are measured again in fresh processes, as the plugin does."""
+        whole = [case for case in self.runs if all(case in one.cases and case not in one.disturbed for one in fresh)]
+        panel = controls(whole, (), random.Random(fresh[0].id))
+        if not panel:
+            return before
+        medians = {case: middle([s for one in fresh if (s := one.summary(case))]) for case in panel}
+        return replace(shift(medians, self.past), strange=before.strange)
 
     def strange(self, moved: Shift) -> bool:
         """Whether a run is like none of the stored campaigns."""

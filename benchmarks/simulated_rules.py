@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import pathlib
+import statistics
 import sys
 from collections.abc import Sequence
 
@@ -16,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.simulated_suite import CASES, Suite  # noqa: E402
+from pytest_roofline.retest.choice import CONTROLS  # noqa: E402
 from pytest_roofline.retest.session import FRESH  # noqa: E402
 from pytest_roofline.statistics import MINIMAL, likeness, noise  # noqa: E402
 from pytest_roofline.statistics import paired as pairing  # noqa: E402
@@ -34,6 +36,7 @@ class Stored:
     """What ``campaigns`` stored ones say of a single suite."""
 
     def __init__(self, suite: Suite, campaigns: int, chance: float = screening.FALSE_ALARM) -> None:
+        self.rng = suite.rng
         values = suite.levels(campaigns)[0] + np.median(suite.processes(campaigns, PROCESSES)[0], axis=2)
         self.values = values - np.median(values - values.mean(1, keepdims=True), axis=0)
         self.names = [f"campaign{k}" for k in range(campaigns)]
@@ -42,34 +45,50 @@ class Stored:
             case: dict(zip(self.names, map(float, row), strict=True))
             for case, row in zip(cases, self.values, strict=True)
         }
-        self.model = likeness.fit(plain, dict(zip(cases, map(float, suite.stated_runs), strict=True)))
-        spreads = [self.model.spreads[case] for case in cases]
+        self.limited = np.array([one.limited for one in suite.noise])[suite.kind]
+        stated = dict(zip(cases, map(float, suite.stated_runs), strict=True))
+        free = {case: runs for (case, runs), held in zip(plain.items(), self.limited, strict=True) if not held}
+        self.model, self.campaigns = likeness.fit(free, stated), campaigns
+        own = {case: statistics.variance(runs.values()) for case, runs in plain.items()}
+        prior = noise.fit_prior((own[case] / stated[case] ** 2, campaigns - 1) for case in cases)
+        held = {case: noise.blend(prior, stated[case], own[case], campaigns - 1) for case in cases if case not in free}
+        spreads = [held.get(case) or self.model.spreads[case] for case in cases]
         self.noise = np.array([math.sqrt(spread.variance) for spread in spreads])
         quantiles = [
             np.array([student_quantile(tail, spread.degrees) for spread in spreads])
-            for tail in (chance / screening.TAILS, screening.CLEARED)
+            for tail in (screening.tail_of(chance), screening.CLEARED)
         ]
         self.certain, self.likely = quantiles[0], np.minimum(*quantiles)
 
     def judge(self, first: np.ndarray, median: np.ndarray, slowdowns: Sequence[float]) -> dict[float, np.ndarray]:
         """Which cases of a run are called slower, by slowdown: what ``first`` shows and the ``median`` of it and of
-        fresh processes confirms. Both are (cases,) arrays of ln t."""
-        differences = first[:, None] - self.values
-        differences = (differences - np.median(differences, axis=0)) / self.noise[:, None]
-        squares = np.minimum(differences**2, likeness.CAPPED).mean(0) / 2
-        to = {name: max(likeness.NEAREST, float(far)) for name, far in zip(self.names, squares, strict=True)}
-        mixed = self.model.mixed(self.names, to)
-        if self.model.strangeness(to) > likeness.STRANGE:
+        fresh processes confirms. Both are (cases,) arrays of ln t; of the latter only a panel is measured."""
+        seen, error, strange = self._against(first, np.arange(CASES))
+        if strange:
             return {by: np.zeros(len(first), dtype=bool) for by in slowdowns}
-        expected = self.values @ np.array(mixed.weights)
-        shift, error = np.median(first - expected), self.noise * math.sqrt(mixed.variance)
-        seen, again = first - expected - shift, median - expected - shift
+        again, closer, _ = self._against(median, self.rng.choice(CASES, CONTROLS, replace=False))
         limit = math.log1p(MINIMAL)
         return {
             by: (seen + math.log1p(by) > np.maximum(limit, self.likely * error))
-            & (again + math.log1p(by) - self.certain * error > limit)
+            & (again + math.log1p(by) - self.certain * closer > limit)
             for by in slowdowns
         }
+
+    def _against(self, run: np.ndarray, panel: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+        """Difference of each case and its standard error, by what the cases of a panel say of the run, and whether that
+        is like none of the stored ones."""
+        telling = panel[~self.limited[panel]]
+        differences = run[telling, None] - self.values[telling]
+        differences = (differences - np.median(differences, axis=0)) / self.noise[telling, None]
+        squares = np.minimum(differences**2, likeness.CAPPED).mean(0) / 2
+        to = {name: max(likeness.NEAREST, float(far)) for name, far in zip(self.names, squares, strict=True)}
+        mixed = self.model.mixed(self.names, to)
+        expected = np.where(self.limited, self.values.mean(1), self.values @ np.array(mixed.weights))
+        left, times = run - expected, np.where(self.limited, 1 + 1 / self.campaigns, mixed.variance)
+        shift, spread = np.median(left[panel]), np.median(abs(left[panel] - np.median(left[panel])))
+        beside = 1.2533 * 1.4826 * spread / math.sqrt(len(panel))  # standard error of a median
+        error = np.hypot(self.noise * np.sqrt(times), beside)
+        return left - shift, error, self.model.strangeness(to) > likeness.STRANGE
 
 
 def runs(suite: Suite, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -23,12 +23,11 @@ from pytest_roofline.statistics.noise import between_pairs, between_runs  # noqa
 CASES = 400
 # As fitted to the rounds of five starts of H200 machines, two cards each (``benchmarks/rounds/``).
 NOISE = (
-    Class("from 20 us", 0.60, 132e-6, 0.0024, 0.0027, 0.0009, 0.0029, 0.75, 0.64),
-    Class("below 5 us", 0.17, 1.9e-6, 0.0055, 0.0027, 0.0015, 0.0047, 0.42, 0.22),
-    Class("power-limited", 0.13, 841e-6, 0.0098, 0.0166, 0.0011, 0.0095, 0.63, 0.68, limited=True),
-    Class("5 to 20 us", 0.10, 9.0e-6, 0.0027, 0.0026, 0.0015, 0.0043, 0.48, 0.21),
+    Class("from 20 us", 0.60, 132e-6, 0.0024, 0.0027, 0.0009, 0.0029, 0.75, 0.64, common=0.7),
+    Class("below 5 us", 0.17, 1.9e-6, 0.0055, 0.0027, 0.0015, 0.0047, 0.42, 0.22, common=0.55),
+    Class("power-limited", 0.13, 841e-6, 0.0098, 0.0166, 0.0011, 0.0095, 0.63, 0.68, limited=True, common=0.0),
+    Class("5 to 20 us", 0.10, 9.0e-6, 0.0027, 0.0026, 0.0015, 0.0043, 0.48, 0.21, common=0.55),
 )
-COMMON = 0.6  # of the variance between starts: what the likeness of campaigns explains of it is 0.65 to 0.8
 FACTORS = 2
 CAMPAIGN = 0.001  # standard deviation of what a whole campaign has in common
 SLOW_SHARE, SLOW_CHANCE, SLOW = 0.02, 0.1, 0.01  # cases with a slow state, how often a process has it, how slow
@@ -41,7 +40,7 @@ class Suite:
     rng: np.random.Generator
     suites: int
     noise: tuple[Class, ...] = NOISE
-    common: float = COMMON
+    scaled: float = 1.0  # times the ``common`` share of each class
 
     def __post_init__(self) -> None:
         counts = [round(c.share * CASES) for c in self.noise]
@@ -51,6 +50,7 @@ class Suite:
         at = lambda name: np.array([getattr(c, name) for c in self.noise])[self.kind]  # noqa: E731
         spread, apart = (np.exp(at(name) * self.rng.standard_normal(shape)) for name in ("spread", "apart"))
         self.seconds = at("seconds")
+        self.common = self.scaled * at("common")[:, None]
         self.start, self.process, self.jitter = (at(name) * spread for name in ("start", "process", "jitter"))
         self.pair = at("pair") * apart
         limited = at("limited")
@@ -68,7 +68,7 @@ class Suite:
         """ln t of ``count`` starts about the case's own, (suites, cases, count): what all processes have in common."""
         own = self.heavy(self.suites, CASES, count)
         kinds = self.loadings @ self.heavy(self.suites, FACTORS, count)
-        both = math.sqrt(self.common) * kinds + math.sqrt(1 - self.common) * own
+        both = np.sqrt(self.common) * kinds + np.sqrt(1 - self.common) * own
         return both * self.start[..., None] + CAMPAIGN * self.heavy(self.suites, 1, count)
 
     def processes(self, *count: int) -> np.ndarray:

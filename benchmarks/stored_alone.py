@@ -49,26 +49,34 @@ def alone(starts: Starts, judged: Collection[str]) -> None:
                 moved = stored.moved(one)
                 runs, strange = runs + 1, strange + stored.strange(moved)
                 fresh = [one, *after(whole, one)[:FRESH]]
+                again = stored.moved_again(fresh, moved)
                 for case in stored.runs:
                     if case not in one.cases or case in one.disturbed:
                         continue
                     chain = [s for r in fresh if case not in r.disturbed and (s := r.summary(case))]
-                    smallest = smallest_found(stored, one, case, chain, moved, alarm(changed))
+                    smallest = smallest_found(stored, one, case, chain, (moved, again), alarm(changed))
                     needed[class_of(whole, case)].append(smallest)
-                    if smallest <= 0 and verdict_of(stored, one, case, chain, moved, alarm(changed)) is Kind.REGRESSION:
+                    if (
+                        smallest <= 0
+                        and verdict_of(stored, one, case, chain, (moved, again), alarm(changed)) is Kind.REGRESSION
+                    ):
                         alarms.append(f"{name} {case}")
         _tell(changed, needed, alarms, f"{min(counts)} to {max(counts)}", f"{runs} runs, {strange} on a strange card")
 
 
 def smallest_found(
-    stored: Campaigns, one: Round, case: str, chain: Sequence[Summary], moved: Shift, chance: float
+    stored: Campaigns, one: Round, case: str, chain: Sequence[Summary], moved: tuple[Shift, Shift], chance: float
 ) -> float:
-    """The smallest slowdown that would be called a regression; infinite where the verdict is left open anyway."""
+    """The smallest slowdown that would be called a regression; infinite where the verdict is left open anyway.
+
+    ``moved`` is what the run and the fresh processes say of the run as a whole.
+    """
     # What is said of a kernel ten times as slow beside its numbers holds for any slowdown.
-    if stored.verdict(one, case, slowed(chain[0], 9.0), moved, chance).reason in UNTOLD:
+    if stored.verdict(one, case, slowed(chain[0], 9.0), moved[0], chance).reason in UNTOLD:
         return math.inf
     first, again = (
-        compare_run(case, run, stored.runs[case], stored.past, moved, chance) for run in (chain[0], middle(chain))
+        compare_run(case, run, stored.runs[case], stored.past, here, chance)
+        for run, here in zip((chain[0], middle(chain)), moved, strict=True)
     )
     return max(_suspect(first), (1 + MINIMAL) / again.low - 1)
 
@@ -79,11 +87,13 @@ def _suspect(found: Change) -> float:
     return min(likely, 1 / found.low) - 1
 
 
-def verdict_of(stored: Campaigns, one: Round, case: str, chain: Sequence[Summary], moved: Shift, chance: float) -> Kind:
+def verdict_of(
+    stored: Campaigns, one: Round, case: str, chain: Sequence[Summary], moved: tuple[Shift, Shift], chance: float
+) -> Kind:
     """The verdict of a run whose fresh processes are the rest of a chain, if it comes to them."""
-    verdict = stored.verdict(one, case, chain[0], moved, chance)
+    verdict = stored.verdict(one, case, chain[0], moved[0], chance)
     if worth(verdict, one.cases[case]["seconds"], SUSPECTS, old=False):
-        verdict = stored.verdict(one, case, middle(chain), moved, chance)
+        verdict = stored.verdict(one, case, middle(chain), moved[1], chance)
     return verdict.kind
 
 

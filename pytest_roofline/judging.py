@@ -101,9 +101,18 @@ class Judge:
         return Row(case, seconds, from_cupti, summary, found, assessment, verdict, timing, device, comparisons)
 
     def _compare(
-        self, case: Case, timing: Timing, summary: Summary, environment: Environment, chance: float
+        self,
+        case: Case,
+        timing: Timing,
+        summary: Summary,
+        environment: Environment,
+        chance: float,
+        controls: Mapping[str, Summary] | None = None,
     ) -> Verdict:
-        """Against the campaigns of the same environment; against all of them, named as such, if there are none."""
+        """Against the campaigns of the same environment; against all of them, named as such, if there are none.
+
+        ``controls`` tell which campaigns this run is like and how far all of it moved, in place of all of its cases.
+        """
         past, name = self.past(environment), str(case)
         self.current[name] = summary
         runs = past.runs.get(name, {})
@@ -112,7 +121,9 @@ class Judge:
         same_code = timing.code is not None and timing.code == latest(runs).code
         if same_code:
             self.unchanged.add(name)
-        moved = self.moved(environment)
+        moved = whole = self.moved(environment)
+        if controls:
+            moved = replace(shift(controls, past.history, self.unchanged), strange=whole.strange)
         stored = {campaign: run.summary for campaign, run in runs.items()}
         found = compare_run(name, summary, stored, past.history, moved, chance)
         floor = _floor_moved(timing, runs)
@@ -129,13 +140,23 @@ class Judge:
         )
         return compare(found, len(runs), around)
 
-    def again(self, case: Case, evidence: Evidence, fresh: Sequence[Timing], chance: float = FALSE_ALARM) -> Verdict:
-        """The verdict on a case that was measured again in fresh processes: their median with it stands for the run."""
+    def again(
+        self,
+        case: Case,
+        evidence: Evidence,
+        fresh: Sequence[Timing],
+        chance: float = FALSE_ALARM,
+        controls: Mapping[str, Summary] | None = None,
+    ) -> Verdict:
+        """The verdict on a case that was measured again in fresh processes: their median with it stands for the run.
+
+        ``controls`` are medians of cases that were measured again only to know this run as well as the case.
+        """
         timing, environment = evidence.timing, evidence.environment
         assert timing is not None
         assert environment is not None
-        summary = middle([_summary(one) for one in (timing, *fresh)])
-        verdict = self._compare(case, timing, summary, environment, chance)
+        summary = median_of(timing, fresh)
+        verdict = self._compare(case, timing, summary, environment, chance, controls)
         sentence = f"{verdict.sentence}; median of {1 + len(fresh)} processes"
         if verdict.kind is not Kind.SAME:
             sentence += "; without an old kernel what a start of the machine has of its own remains: "
@@ -178,6 +199,11 @@ class Judge:
             return None
         fitting = [f for f in case.kernel.floors if f.device == self.record.key and case.shape.size >= f.size]
         return max(fitting, key=lambda f: f.size, default=None)
+
+
+def median_of(timing: Timing, fresh: Sequence[Timing]) -> Summary:
+    """A run and what fresh processes measured after it, as one run."""
+    return middle([_summary(one) for one in (timing, *fresh)])
 
 
 def _summary(timing: Timing) -> Summary:

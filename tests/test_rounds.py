@@ -189,7 +189,7 @@ def test_the_smallest_slowdown_that_is_found_is_the_verdicts(tmp_path, changed):
     starts, case = load(tmp_path), "copy/cuda/scalar/f32/1"
     name = "aaaaaaaa.bbbbbbbb"
     stored, one = campaigns(starts, name), starts[name][0]
-    moved, chain = stored.moved(one), [found.summary(case) for found in starts[name]]
+    moved, chain = (stored.moved(one),) * 2, [found.summary(case) for found in starts[name]]
     smallest = smallest_found(stored, one, case, chain, moved, alarm(changed))
     assert 0.01 < smallest < 0.2
     for factor, found in ((1.001, True), (0.999, False)):

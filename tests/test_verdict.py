@@ -57,7 +57,7 @@ def held(current, baseline, around=None):
         (1.0e-3, QUIET, Kind.SAME, Reason.WITHIN_SPREAD),
         (1e-3 / 1.007, QUIET, Kind.UNRESOLVED, Reason.BORDERLINE),
         (0.9e-3, QUIET, Kind.IMPROVEMENT, Reason.FASTER),
-        (1.10e-3, QUIET[2:3], Kind.REGRESSION, Reason.SLOWER),
+        (1.12e-3, QUIET[2:3], Kind.REGRESSION, Reason.SLOWER),
         (1.02e-3, QUIET[2:3], Kind.SAME, Reason.WITHIN_SPREAD),
         (3.0e-6, SHORT, Kind.REGRESSION, Reason.SLOWER),
         (2.06e-6, SHORT, Kind.SAME, Reason.WITHIN_SPREAD),

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Collection, Sequence
+
 from pytest_roofline.retest.settings import ALL, OFF
 from pytest_roofline.statistics import MINIMAL
 from pytest_roofline.statistics.paired import target
 from pytest_roofline.verdict import FAILING, Kind, Reason, Verdict
+
+CONTROLS = 40  # as good as all cases, on recorded rounds of an H200
 
 _SETTLED = (FAILING - {Kind.REGRESSION}) | {Kind.STALE_CEILING, Kind.INFORMATION}
 
@@ -28,3 +33,11 @@ def worth(verdict: Verdict, seconds: float, which: str, *, old: bool) -> bool:
     # ``excluded`` leaves one chance in 4000 above it, and as much is left below its mirror image.
     likely = found.ratio > 1 + MINIMAL and found.ratio**2 > 1 + found.excluded
     return which == ALL or doubtful or (likely and verdict.reason is Reason.WITHIN_SPREAD)
+
+
+def controls(candidates: Sequence[str], unchanged: Collection[str], rng: random.Random | None = None) -> list[str]:
+    """Cases that are measured again beside suspects without an old kernel: several processes then tell as precisely as
+    for the suspects which stored campaigns this run is like. Those ``unchanged`` first; none where they are too few."""
+    drawn = (rng or random.Random()).sample(candidates, len(candidates))
+    chosen = sorted(drawn, key=lambda name: name not in unchanged)[:CONTROLS]
+    return chosen if len(chosen) == CONTROLS else []

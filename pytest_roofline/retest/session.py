@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_roofline.evidence import CaseSpec, Environment, Evidence, Outcome, Timing
-from pytest_roofline.judging import Row
-from pytest_roofline.retest.choice import worth
+from pytest_roofline.judging import Row, median_of
+from pytest_roofline.retest.choice import controls, worth
 from pytest_roofline.retest.pairs import Found, Order, Tell, cases, collect, retest
 from pytest_roofline.retest.settings import OFF
 from pytest_roofline.statistics import alarm, summarise
@@ -129,9 +129,12 @@ class Retest:
             return
         state = self.state
         self.tell(f"{cases(len(doubtful))} again, without an old kernel")
-        found = self._fresh(rows, doubtful, FRESH_UPDATE if state.options.update else FRESH)
+        others = [name for name, row in rows.items() if not row.case.kernel.peer and _comparable(row)]
+        panel = controls([name for name in others if name not in doubtful], state.judge.unchanged)
+        found = self._fresh(rows, [*doubtful, *panel], FRESH_UPDATE if state.options.update else FRESH)
+        beside = {name: median_of(timing, found[name]) for name in panel if (timing := state.evidence[name].timing)}
         for name in doubtful:
-            verdict = state.judge.again(rows[name].case, state.evidence[name], found[name], self.chance)
+            verdict = state.judge.again(rows[name].case, state.evidence[name], found[name], self.chance, beside)
             if name in self.without:
                 verdict = replace(verdict, sentence=f"{verdict.sentence}; {self.without[name]}")
             self._accept(rows, name, verdict)

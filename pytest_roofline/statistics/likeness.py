@@ -67,7 +67,7 @@ class Likeness:
     def expected(self, case: str, to: Mapping[str, float]) -> tuple[float, float] | None:
         """The value of a case in a run that is so far from each campaign, and the variance of the difference in units
         of the case's own; ``None`` where no distance is known to a campaign that has the case."""
-        runs = {name: value for name, value in self.values[case].items() if name in to}
+        runs = {name: value for name, value in self.values.get(case, {}).items() if name in to}
         if not runs:
             return None
         found = self.mixed(tuple(sorted(runs)), to)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pytest_roofline.statistics.distributions import student_quantile, student_tail
 from pytest_roofline.statistics.noise import Prior, Spread, between_pairs, moderate
 from pytest_roofline.statistics.paired import LOOKS
-from pytest_roofline.statistics.screen import TAILS
+from pytest_roofline.statistics.screen import tail_of
 from pytest_roofline.statistics.summaries import MINIMAL, alarm
 
 SLOWDOWNS = (0.01, 0.02, 0.03, 0.05)
@@ -26,7 +26,7 @@ class Power:
 def of_screen(own: Spread, times: float, shift: float, suspects: int) -> Power:
     """One more run against stored campaigns, from which it differs by ``times`` a case's own variance. ``shift`` is the
     variance of what all cases have in common, ``suspects`` how many cases may raise a false alarm."""
-    return _power(Spread(own.variance * times + shift, own.degrees), alarm(suspects) / TAILS)
+    return _power(Spread(own.variance * times + shift, own.degrees), tail_of(alarm(suspects)))
 
 
 def of_pairs(

@@ -1,8 +1,10 @@
 """Which cases are measured again."""
 
+import random
+
 import pytest
 
-from pytest_roofline.retest.choice import worth
+from pytest_roofline.retest.choice import CONTROLS, controls, worth
 from pytest_roofline.statistics import Change
 from pytest_roofline.verdict import Kind, Reason, Verdict
 
@@ -50,3 +52,14 @@ def test_a_short_kernel_is_cleared_sooner():
     assert worth(found, LONG, "suspects", old=True)
     assert not worth(found, SHORT, "suspects", old=True)
     assert worth(found, SHORT, "all", old=True)
+
+
+def test_unchanged_kernels_are_the_first_controls():
+    """Drawn at random; others fill up, and too few are none."""
+    names = [f"case{i}" for i in range(100)]
+    few, many = names[:10], names[:60]
+    assert set(few) < set(controls(names, few))
+    assert len(controls(names, few)) == CONTROLS
+    assert set(controls(names, many)) < set(many)
+    assert controls(names, [], random.Random(1)) != controls(names, [], random.Random(2))
+    assert controls(names[: CONTROLS - 1], names) == []
