@@ -66,7 +66,7 @@ class Likeness:
 
     def expected(self, case: str, to: Mapping[str, float]) -> tuple[float, float] | None:
         """The value of a case in a run that is so far from each campaign, and the variance of the difference in units
-        of the case's own; ``None`` where no distance is known to a campaign that has the case."""
+        of the case's own; ``None`` for a case, or one of campaigns, whose likeness is not known."""
         runs = {name: value for name, value in self.values.get(case, {}).items() if name in to}
         if not runs:
             return None
