@@ -80,9 +80,9 @@ def tiled(x: torch.Tensor, y: torch.Tensor) -> None:
 def _tile(x: torch.Tensor, y: torch.Tensor) -> tuple[int, int, int, bool]:
     """Rows and columns of x, warps, whether tiles inside compare nothing.
 
-    The best on an H200 of five tiles at 8192 x 8192 and of sixteen at 4097 x 8191, where those of
-    16 bits took 47 in place of 59 us.
+    The best on an H200 of five tiles at 8192 x 8192 and of sixteen at 4097 x 8191, where those of 16 bits took 47 in
+    place of 59 us; the f32 tiles there took 74.6 us, and 79.7 with a comparison in all of them.
     """
     if all(t.stride(0) * t.element_size() % 16 == 0 for t in (x, y)):
         return (64, 64, 8, False) if x.element_size() == 4 else (128, 128, 16, False)
-    return (128, 32, 8, False) if x.element_size() == 4 else (64, 32, 4, True)
+    return (128, 32, 4, True) if x.element_size() == 4 else (64, 32, 4, True)

@@ -101,9 +101,26 @@ struct Loader<Access::ALONG_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
 
     __device__ void begin(unsigned char* tile, int step, int part, int parts) {
         const int left = k - step * DEPTH - threadIdx.x % ACROSS * WIDTH, elements = min(max(left, 0), WIDTH);
+        if (!ASYNC && elements == WIDTH) {
+            through_registers(tile, part, parts);
+            return;
+        }
 #pragma unroll
         for (int p = part; p < PASSES; p += parts) {
             copy_chunk<ASYNC>(tile + to + p * PASS * LINE_BYTES, from[p], elements);
+        }
+    }
+
+    // All loads are in flight before the first of them is stored, which the compiler does not see that it may do.
+    __device__ void through_registers(unsigned char* tile, int part, int parts) {
+        uint4 chunks[PASSES];
+#pragma unroll
+        for (int p = part; p < PASSES; p += parts) {
+            chunks[p] = *reinterpret_cast<const uint4*>(from[p]);
+        }
+#pragma unroll
+        for (int p = part; p < PASSES; p += parts) {
+            *reinterpret_cast<uint4*>(tile + to + p * PASS * LINE_BYTES) = chunks[p];
         }
     }
 
