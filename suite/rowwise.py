@@ -89,13 +89,11 @@ def ladder(
     looped: Mapping[str, int],
     unfused_reads: int,
     triton_workspace: Callable[[Shape, DType], tuple[Buffer, ...]] | None = None,
-    triton_uncounted: Mapping[str, str] | None = None,
 ) -> tuple[Kernel, ...]:
     """The kernels of one operation: three rungs in each language, and torch eager and compiled beside them.
 
     ``scratch`` names the unfused kernels' workspace of one f32 per row, ``options`` go to every launcher, ``looped`` to
-    the looped Triton kernel, ``triton_workspace`` is that of the fused one, ``triton_uncounted`` what that launches
-    only on a GPU.
+    the looped Triton kernel, ``triton_workspace`` is that of the fused one.
     """
 
     def workspace(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
@@ -124,9 +122,7 @@ def ladder(
 
     return (
         unfused("triton", {"block": 1024}, triton_depth),
-        fused(
-            "triton", "fused", {}, triton_depth, best=True, workspace=triton_workspace, uncounted=triton_uncounted or {}
-        ),
+        fused("triton", "fused", {}, triton_depth, best=True, workspace=triton_workspace),
         fused("triton", "fused_looped", looped, triton_depth),
         unfused("cuda", {}, unfused_depth),
         fused("cuda", "fused", {}, fused_depth, best=True),

@@ -109,9 +109,6 @@ OPERATION = Operation(
             looped={"block": 4096, "num_warps": 8},
             unfused_reads=3,
             triton_workspace=shares,
-            triton_uncounted={
-                "_softmax_fused_split": "its programs wait for each other, and on a CPU one runs after the other"
-            },
         ),
         Kernel(
             "cuda",
