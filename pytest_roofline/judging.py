@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pytest_roofline.baselines import Past, Run, Store, device_key, latest, past
+from pytest_roofline.baselines import Past, Run, Store, another_host, device_key, latest, past
 from pytest_roofline.contract import Case, Floor
 from pytest_roofline.devices.ceilings import Ceilings
 from pytest_roofline.devices.record import DeviceRecord
@@ -137,6 +137,7 @@ class Judge:
             clock=_clock_ratio(timing, runs) if shifted else 1.0,
             cycles=name in past.history.cycles and summary.clock_mhz is not None,
             strange=moved.strange > STRANGE,
+            host=another_host(timing.protocol, environment, runs),
         )
         return compare(found, len(runs), around)
 

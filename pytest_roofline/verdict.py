@@ -65,6 +65,7 @@ class Reason(enum.Enum):
     CAMPAIGN = "whole_run_shifted"
     CLOCK = "clock_shifted"
     STRANGE = "card_unlike_stored_ones"
+    HOST = "host_of_another_machine"
     COSTS_MORE = "counts_more"
     COSTS_LESS = "counts_less"
     COUNTS_EQUAL = "counts_equal"
@@ -136,7 +137,7 @@ class Circumstances:
     configuration are those of the baseline. ``floor``: an empty launch became slower by so many seconds, and the rest
     of the change is none. ``clock``: SM clock over that of the baseline, where it is shifted. ``cycles``: what is
     compared are clock cycles, so that the clock explains nothing. ``strange``: the run as a whole is like none of the
-    stored ones.
+    stored ones. ``host``: what is timed is the host, and this is another one.
     """
 
     differences: Sequence[str] = ()
@@ -145,6 +146,7 @@ class Circumstances:
     clock: float = 1.0
     cycles: bool = False
     strange: bool = False
+    host: bool = False
 
 
 def compare(found: Change | None, campaigns: int, around: Circumstances | None = None) -> Verdict:
@@ -181,6 +183,8 @@ def _explained(kind: Kind, reason: Reason, found: Change, around: Circumstances)
     if around.clock != 1.0 and not around.cycles and (found.ratio > 1) == (around.clock < 1):
         moved = f"; the SM clock is {100 * (around.clock - 1):+.1f} % off: --roofline-against tells"
         return Kind.UNRESOLVED, Reason.CLOCK, moved
+    if around.host and kind is not Kind.UNRESOLVED:
+        return Kind.UNRESOLVED, Reason.HOST, "; but those timed another host than this: --roofline-against tells"
     if around.strange and kind is not Kind.UNRESOLVED:
         return Kind.UNRESOLVED, Reason.STRANGE, "; but no stored card is like this one: --roofline-against tells"
     return kind, reason, ""

@@ -17,6 +17,7 @@ from pytest_roofline.baselines import (
     Published,
     Run,
     Store,
+    another_host,
     campaign_id,
     device_key,
     differences,
@@ -349,3 +350,20 @@ def test_only_runs_of_one_kernel_are_compared_with():
     assert latest(runs) is runs["c"]
     assert set(of_one_kernel(runs)) == {"a", "c", "d"}
     assert of_one_kernel({}) == {}
+
+
+@pytest.mark.parametrize(
+    ("protocol", "machines", "other"),
+    [
+        ("host_clock", ["aaaaaaaa-1", "bbbbbbbb-2"], True),
+        ("transfer", ["aaaaaaaa-1"], True),
+        ("host_clock", ["aaaaaaaa-1", "cccccccc-3"], False),
+        ("graph_cold", ["aaaaaaaa-1"], False),
+    ],
+)
+def test_a_host_is_another_one_if_no_campaign_was_on_its_start(protocol, machines, other):
+    """Only where the host is what was timed; of a host that is not known nothing is said."""
+    names = [campaign_id(dataclasses.replace(HERE, machine=machine), "2026-11-30") for machine in machines]
+    here = dataclasses.replace(HERE, machine="cccccccc-3")
+    assert another_host(protocol, here, names) is other
+    assert not another_host(protocol, dataclasses.replace(HERE, machine=""), names)

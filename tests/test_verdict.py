@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given
@@ -116,6 +117,20 @@ def test_a_shifted_clock_leaves_open_whose_fault_it_is(seconds, clock, kind):
     if kind is Kind.UNRESOLVED:
         assert found.reason is Reason.CLOCK
         assert "--roofline-against tells" in found.sentence
+
+
+@pytest.mark.parametrize("seconds", [1.1e-3, 0.9e-3])
+@pytest.mark.parametrize(
+    ("around", "reason"),
+    [(Circumstances(strange=True), Reason.STRANGE), (Circumstances(host=True), Reason.HOST)],
+)
+def test_what_another_card_or_host_may_be_the_cause_of_is_left_open(seconds, around, reason):
+    """A card like no stored one, or the host where that is what was timed: only the old kernel can tell."""
+    found = held(run(seconds), QUIET, around)
+    assert (found.kind, found.reason, found.suspect) == (Kind.UNRESOLVED, reason, True)
+    assert "--roofline-against tells" in found.sentence
+    assert held(run(1e-3), QUIET, around).kind is Kind.SAME
+    assert held(run(seconds), QUIET, replace(around, same_code=True)).kind is Kind.ENVIRONMENT
 
 
 def test_what_is_counted_in_cycles_is_not_excused_by_the_clock():

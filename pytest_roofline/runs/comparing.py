@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_roofline.baselines import Baseline, Counted, Past, differences, past
+from pytest_roofline.baselines import Baseline, Counted, Past, another_host, differences, past
 from pytest_roofline.counting import counts
 from pytest_roofline.counting.comparing import Difference, compare_code, compare_counts, compare_launches, worse
 from pytest_roofline.counting.compiled import resources
+from pytest_roofline.evidence import Environment
 from pytest_roofline.runs.accepting import UNTRUSTED
 from pytest_roofline.runs.building import comparison
 from pytest_roofline.runs.record import COUNTED, CaseRecord, CountedFigures, RunRecord
@@ -68,7 +69,8 @@ def _timed(run: RunRecord, stored: Sequence[Baseline]) -> Compared:
     # As in a session of the plugin: those share the false alarms whose code may have changed.
     suspects = [c for c in run.cases if c.id in current and not c.kernel.peer and not _same_code(c, before)]
     chance = alarm(len(suspects))
-    cases = tuple(_time(case, current.get(case.id), before, moved, chance) for case in run.cases)
+    here = run.environment
+    cases = tuple(_time(case, current.get(case.id), before, moved, chance, here) for case in run.cases)
     notes = [f"another environment: {text}" for text in _environments(run, stored, before)]
     if moved.remarkable:
         notes.append(f"the whole run moved by {100 * moved.seen:+.1f} %, over {moved.cases} cases")
@@ -80,7 +82,9 @@ def _same_code(case: CaseRecord, before: Past) -> bool:
     return bool(runs) and case.kernel.code is not None and case.kernel.code == runs[max(runs)].code
 
 
-def _time(case: CaseRecord, summary: Summary | None, before: Past, moved: Shift, chance: float) -> CaseRecord:
+def _time(
+    case: CaseRecord, summary: Summary | None, before: Past, moved: Shift, chance: float, here: Environment
+) -> CaseRecord:
     if summary is None:
         return case  # wrong, invalid or impossible: its own verdict says so
     runs = before.runs.get(case.id, {})
@@ -96,6 +100,7 @@ def _time(case: CaseRecord, summary: Summary | None, before: Past, moved: Shift,
         _same_code(case, before),
         cycles=in_cycles,
         strange=moved.strange > STRANGE,
+        host=case.times is not None and another_host(case.times.bracket.protocol, here, runs),
     )
     return replace(case, verdict=comparison("baseline", compare(found, len(runs), around)), comparisons=())
 
