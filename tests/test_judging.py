@@ -23,6 +23,7 @@ from pytest_roofline.evidence import Environment, Evidence, Outcome, Telemetry, 
 from pytest_roofline.ids import CaseId, Shape
 from pytest_roofline.judging import Judge
 from pytest_roofline.reports import stored
+from pytest_roofline.statistics import summarise
 from pytest_roofline.verdict import Kind, Reason
 
 HERE = Environment("NVIDIA H200", "580", "13.0", "3.12", {"torch": "2.11"}, 132, 62914560, machine="one")
@@ -207,3 +208,20 @@ def test_stored_results_are_shown_with_bound_and_provenance(judge, tmp_path):
     assert lines[1] == "op on h200"
     assert lines[3].split() == ["cuda/copy/f32/100000000", "200.00", "us", "83.3%", "measured,", "1", "campaign"]
     assert stored.lines([], catalogue) == ["no results are stored"]
+
+
+def test_controls_tell_how_far_a_run_has_moved(judge):
+    """Measured again beside a suspect, they stand for the whole run: as slow as they are now, the suspect is the same;
+    beside controls that have not moved it is not."""
+    names = [f"op/cuda/copy/f32/{1000 + k}" for k in range(40)]
+    text, samples = f"op/cuda/copy/f32/{N}", run_of(evidence(200e-6).timing)
+    for machine in ("aaaaaaaa", "bbbbbbbb", "cccccccc", "dddddddd", "eeeeeeee"):
+        environment, name = dataclasses.replace(HERE, machine=machine), f"2026-11-30.{machine}"
+        measured = {case: {name: samples} for case in (text, *names)}
+        judge.store.save(Baseline("h200", "op", {name: environment}, measured))
+    case, found = operation().case(CaseId.parse(text)), evidence(202e-6, None, text)
+    fresh = [found.timing] * 4
+    moved, unmoved = ({name: summarise((seconds,) * 20) for name in names} for seconds in (202e-6, 200e-6))
+    judge.row(case, found)
+    assert judge.again(case, found, fresh, controls=moved).kind is Kind.SAME
+    assert judge.again(case, found, fresh, controls=unmoved).kind is Kind.REGRESSION
