@@ -42,6 +42,7 @@ class Fault(ctypes.Structure):
         ("region", ctypes.c_int),
         ("line", ctypes.c_int),
         ("symptom", _U32),
+        ("other_line", ctypes.c_int),
         ("size", _U64),
         ("file", ctypes.c_char * 256),
         ("text", ctypes.c_char * 384),

@@ -148,7 +148,7 @@ def _finding(job: Launch, variant: Variant, fault: Any, where: dict[int, tuple[s
         buffer=buffer,
         offset=offset,
         text=fault.text.decode(),
-        other_line=where.get(fault.other_pc, ("?", 0))[1],
+        other_line=fault.other_line or where.get(fault.other_pc, ("?", 0))[1],
         count=fault.count,
     )
 

@@ -113,3 +113,18 @@ extern "C" __global__ void arrival_left_out(const int* x, int* y, int n) {
         }
     }
 }
+
+// Half of the threads meet a barrier that the others do not, and then each half waits at its own.
+extern "C" __global__ void barrier_too_many(const int* x, int* y) {
+    __shared__ int s[64];
+    s[threadIdx.x] = x[threadIdx.x];
+    if (threadIdx.x >= 32) __syncthreads();  // BUG
+    __syncthreads();                         // BUG
+    y[threadIdx.x] = s[63 - threadIdx.x];
+}
+
+// The compiler sees that the address is odd, and stores byte by byte.
+extern "C" __global__ void constant_address(float* y) {
+    y[threadIdx.x] = 0;
+    *reinterpret_cast<float*>(0xdead0000beef) = 1;  // BUG
+}

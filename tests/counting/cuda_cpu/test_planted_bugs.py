@@ -161,6 +161,7 @@ CAUSE_BUGS = [
         block=(64,),
         settings={"order": "reverse"},
     ),
+    Planted("barrier_too_many", {K.DIVERGENT_BARRIER}, lambda: (i32(64), i32(64)), block=(64,)),
     Planted("wmma_without_fill", {K.UNINITIALISED_REGISTER}, lambda: (f16(256), f16(256), f32(256))),
     Planted("wmma_without_load", {K.UNINITIALISED_REGISTER}, lambda: (f16(256), f32(256))),
     Planted(
@@ -169,6 +170,7 @@ CAUSE_BUGS = [
         lambda: (np.ones(128, np.uint32), np.ones(64, np.uint32), f32(128)),
     ),
     Planted("beside_shared", {K.OUT_OF_BOUNDS}, lambda: (f32(32), n(4000))),
+    Planted("constant_address", {K.INVALID_POINTER}, lambda: (f32(32),)),
     Planted("set_beside_atomics", {K.SHARED_RACE}, lambda: (i32(64), i32(64)), block=(64,)),
     Planted("arrival_left_out", {K.DEADLOCK}, lambda: (i32(5, 32), i32(5, 32), n(5)), block=(96,)),
 ]
@@ -239,6 +241,21 @@ def test_symptoms_of_a_divergent_barrier_come_after_it() -> None:
     assert kinds[0] is K.DIVERGENT_BARRIER
     assert set(kinds[1:]) <= {K.UNINITIALISED_READ, K.SHARED_RACE}
     assert kinds[1:]
+
+
+def test_a_divergent_barrier_names_both_places() -> None:
+    """The finding is at the first of the two barriers and names the line of the other."""
+    with pytest.raises(CudaFault) as caught:
+        launch(CAUSES, next(c for c in CAUSE_BUGS if c.kernel == "barrier_too_many"))
+    finding = caught.value.findings[0]
+    assert {finding.line, finding.other_line} == bug_lines(CAUSES, "barrier_too_many")
+    assert finding.line < finding.other_line
+
+
+def test_an_unaligned_address_keeps_its_size() -> None:
+    """The compiler splits such a store; the finding is about the whole."""
+    with pytest.raises(CudaFault, match="write of 4 bytes at 0xdead0000beef"):
+        launch(CAUSES, next(c for c in CAUSE_BUGS if c.kernel == "constant_address"))
 
 
 def test_an_address_far_from_the_shared_variables_is_any_pointer() -> None:

@@ -75,6 +75,7 @@ struct Fault {
     int region;        // number of the buffer, kNoRegion or kSharedRegion
     int line;          // 0: find it from pc
     u32 symptom;       // of a divergent barrier found later
+    int other_line;    // 0: find it from other_pc
     u64 size;
     char file[256];
     char text[384];

@@ -9,7 +9,8 @@ RL_HOT u64 spread(u8 bits) { return bits * 0x0101010101010101ull; }
 
 constexpr u64 kNearby = 64 * 1024;  // further away from the shared variables it is no index of them that is wrong
 
-RL_COLD inline void bad_pointer(u64 address, u32 size, u32 flags, u64 pc) {
+// `whole`: the size of what the access is a piece of.
+RL_COLD inline void bad_pointer(u64 address, u32 size, u32 flags, u64 pc, u64 whole = 0) {
     const char* verb = flags & kWrite ? "write" : "read";
     Place place;
     place.pc = pc;
@@ -29,7 +30,9 @@ RL_COLD inline void bad_pointer(u64 address, u32 size, u32 flags, u64 pc) {
         return;
     }
     place.offset = static_cast<i64>(address);
-    report(Kind::invalid_pointer, place, true, "%s of %u bytes at 0x%llx, which no argument points to%s", verb, size,
+    place.size = std::max<u64>(whole, size);
+    report(Kind::invalid_pointer, place, true, "%s of %llu bytes at 0x%llx, which no argument points to%s", verb,
+           static_cast<unsigned long long>(place.size),
            static_cast<unsigned long long>(address), address < kPage ? " (null pointer)" : "");
 }
 
@@ -101,7 +104,7 @@ inline void forget_accesses() {
 }
 
 // Constants of the module itself, and what is next to its variables.
-inline void other_access(u64 address, u32 size, u32 flags, u64 pc) {
+inline void other_access(u64 address, u32 size, u32 flags, u64 pc, u64 whole) {
     const LaunchSpec& spec = *launch.spec;
     const u64 at = address - launch.module_base;
     const Span* end = spec.objects + spec.objects_count;
@@ -130,7 +133,7 @@ inline void other_access(u64 address, u32 size, u32 flags, u64 pc) {
                size);
         return;
     }
-    bad_pointer(address, size, flags, pc);
+    bad_pointer(address, size, flags, pc, whole);
 }
 
 RL_COLD inline void misaligned(const Place& place, u64 address) {
@@ -178,19 +181,20 @@ RL_HOT Space space_of(u32 flags, bool on_chip) {
     return on_chip ? Space::shared_atomic : Space::global_atomic;
 }
 
-RL_HOT void access(u64 address, u32 size, u32 flags, u64 return_address, u32 piece = 0, bool aligned = true) {
+RL_HOT void access(u64 address, u32 size, u32 flags, u64 return_address, u32 piece = 0, bool aligned = true,
+                   u64 whole = 0) {
     Thread* t = current;
     if (!t || !launch.flags || address - t->stack_low < kStackBytes) return;
     const u64 pc = relative(return_address);
     if (same_value.waiting) settle_same_value();
-    const bool swaps = (flags & kAtomic) && piece == kSwaps && t->log.last_address() == address;
-    if (t->doubtful) settle_doubtful(*t, swaps);
+    const bool swaps = (flags & kAtomic) && piece == kSwaps;
+    if (t->doubts) decide_doubts(*t, address, size, swaps);
     Target target;
     if (!locate(address, size, target)) {
         if (address - shared.low < shared.length || address - arena.low < arena.length) {
             bad_pointer(address, size, flags, pc);
         } else {
-            other_access(address, size, flags, pc);
+            other_access(address, size, flags, pc, whole);
         }
         return;
     }
@@ -211,7 +215,7 @@ RL_HOT void access(u64 address, u32 size, u32 flags, u64 return_address, u32 pie
     }
     if (launch.flags & kCheckRaces) {
         const Subject subject{target.region, static_cast<i64>(target.offset), size, flags, pc};
-        if (swaps) forgive_read(target.cells, target.offset, size, *t);
+        if (flags & kAtomic) decide_reads(target.cells, target.offset, size, *t, swaps);
         check_race(target.cells, target.offset, *t, subject, address, target.region == kSharedRegion);
     }
     if (launch.flags & kCount) {
@@ -222,10 +226,11 @@ RL_HOT void access(u64 address, u32 size, u32 flags, u64 return_address, u32 pie
 
 // A copy of unknown alignment (a struct): the GPU moves its members, taken to be words where the address allows.
 inline void access_pieces(u64 address, u64 size, u32 flags, u64 return_address) {
+    const u64 whole = size;
     for (u32 piece = 0; size; ++piece) {
         u32 step = 4;
         while (step > size || (address & (step - 1))) step >>= 1;
-        access(address, step, flags, return_address, piece);
+        access(address, step, flags, return_address, piece, true, piece ? 0 : whole);
         address += step;
         size -= step;
     }

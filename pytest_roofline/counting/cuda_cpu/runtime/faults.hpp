@@ -19,6 +19,7 @@ struct Place {
     i64 offset = 0;
     u64 size = 0;
     Site site{};
+    int other_line = 0;
     u32 reader = kNobody;  // thread of this block that read what is wrong
 };
 
@@ -27,9 +28,11 @@ struct Readers {
     u64 block;
     u16 epoch;
     std::bitset<kMaxThreads> threads;
+    u64 found;  // number of the discovery; a doubted race is added later than it is found
 };
 
 inline std::vector<Readers> readers;  // of each finding
+inline u64 discoveries = 0;
 
 inline Fault make_fault(Kind kind, const Place& place) {
     Fault fault{};
@@ -45,20 +48,36 @@ inline Fault make_fault(Kind kind, const Place& place) {
     fault.offset = place.offset;
     fault.size = place.size;
     fault.line = place.site.line;
+    fault.other_line = place.other_line;
     std::snprintf(fault.file, sizeof fault.file, "%s", place.site.file);
     return fault;
 }
 
-inline void add_fault(const Fault& fault) {
+inline void add_fault(const Fault& fault, const Readers& who) {
     launch.faults.push_back(fault);
     readers.resize(launch.faults.size());
-    readers.back() = {launch.block, launch.epoch, {}};
+    readers.back() = who;
 }
+
+inline void add_fault(const Fault& fault) { add_fault(fault, {launch.block, launch.epoch, {}, ++discoveries}); }
+
+// At the end of a launch: into the order of discovery.
+inline void sort_faults() {
+    std::vector<size_t> order(launch.faults.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [](size_t a, size_t b) { return readers[a].found < readers[b].found; });
+    std::vector<Fault> sorted;
+    for (const size_t i : order) sorted.push_back(launch.faults[i]);
+    launch.faults.swap(sorted);
+}
+
+void conclude_doubts();  // doubts.hpp
 
 // Some threads wait at a barrier and the others will not come. Reads by those others behind the barrier are no bugs of their
 // own: races and unwritten bytes that no waiting thread has read, since the barrier before, are symptoms. What waiting threads
 // have read may on the contrary be why the threads went different ways.
 inline void note_divergence() {
+    conclude_doubts();
     std::bitset<kMaxThreads> waiting;
     for (u32 i = 0; i < launch.threads; ++i) waiting[i] = threads[i].status == Status::barrier;
     for (size_t i = 0; i < launch.faults.size(); ++i) {

@@ -75,7 +75,6 @@ class Log {
     }
     size_t size() const { return events_.size(); }
     size_t addressed() const { return addresses_.size(); }
-    u64 last_address() const { return addressed() ? addresses_.data()[addressed() - 1] : 0; }
     const Event* events() const { return events_.data(); }
     const u64* addresses() const { return addresses_.data(); }
 

@@ -3,7 +3,7 @@
 // accessed in pieces (half, char) splits into four cells of one byte.
 #pragma once
 
-#include "clocks.hpp"
+#include "doubts.hpp"
 
 namespace roofline {
 
@@ -14,6 +14,7 @@ enum AccessFlag : u32 {
     kVolatile = 4,
     kBlockScope = 8,
     kReleasing = 16,  // volatile store after a fence
+    kDecided = 16,    // of a plain read: its thread has come back to the address
     kCopy = 32,       // by cp.async
     kMatrix = 64,     // by ldmatrix
     kSplit = 128,     // no access: the cell is split
@@ -62,26 +63,10 @@ inline void settle_same_value() {
     if (launch.faults.size() < kMaxFaults) add_fault(same_value.fault);
 }
 
-// Races between a plain read and an atomic, by number less one. A loop around atomicCAS begins with such a read, of which
-// nothing but what to compare with depends: the race counts unless the reader's next access is a compare and swap there, or
-// has been of another thread. (A maximum needs none where the value read is larger already.)
-inline std::vector<Fault> doubtful_races;
-inline std::vector<u32> swapped_reads;  // places of reads that a compare and swap has followed
-
-inline bool is_swapped(u32 pc) { return std::find(swapped_reads.begin(), swapped_reads.end(), pc) != swapped_reads.end(); }
-
-RL_COLD inline void settle_doubtful(Thread& t, bool swaps_there) {
-    const Fault fault = doubtful_races[t.doubtful - 1];
-    t.doubtful = 0;
-    if (swaps_there || is_swapped(static_cast<u32>(fault.pc)) || launch.faults.size() >= kMaxFaults) return;
-    for (const Fault& known : launch.faults)
-        if (known.kind == fault.kind && known.pc == fault.pc && known.other_pc == fault.other_pc) return;
-    add_fault(fault);
-}
-
-// `doubt`: the thread whose next access decides; null: none.
+// `doubted`: it is between a plain read and an atomic. `reader`: the thread that may swap what it has read, or null.
 RL_COLD inline void race(const Subject& s, u64 address, Stamp other, u32 other_pc, const char* what, bool two_writes,
-                         Thread* doubt) {
+                         bool doubted = false, Thread* reader = nullptr) {
+    if (doubted && is_swapped(s.flags & kWrite ? other_pc : static_cast<u32>(s.pc))) return;
     Place place;
     place.pc = s.pc;
     place.other_pc = other_pc;
@@ -99,11 +84,13 @@ RL_COLD inline void race(const Subject& s, u64 address, Stamp other, u32 other_p
                   static_cast<unsigned long long>(block % g[0]), static_cast<unsigned long long>(block / g[0] % g[1]),
                   static_cast<unsigned long long>(block / (static_cast<u64>(g[0]) * g[1])), t % b[0], t / b[0] % b[1],
                   t / (b[0] * b[1]));
-    if (doubt) {
-        if (doubt->doubtful || is_swapped(static_cast<u32>(s.flags & kWrite ? other_pc : s.pc))) return;
-        doubtful_races.push_back(make_fault(kind, place));
-        std::snprintf(doubtful_races.back().text, sizeof doubtful_races.back().text, "%s", text);
-        doubt->doubtful = static_cast<u32>(doubtful_races.size());
+    if (doubted) {
+        const bool writes = s.flags & kWrite;
+        Doubt doubt{make_fault(kind, place), {launch.block, launch.epoch, {}, 0}, writes ? other : stamp_of(*current),
+                    writes ? other_pc : static_cast<u32>(s.pc), address, s.size, 0};
+        std::snprintf(doubt.fault.text, sizeof doubt.fault.text, "%s", text);
+        if (place.reader != kNobody) doubt.who.threads.set(place.reader);
+        doubt_race(reader, doubt);
         return;
     }
     if (two_writes && (launch.flags & kAllowSameValue) && !(s.flags & kAtomic)) {
@@ -159,19 +146,19 @@ RL_HOT void note_read(Cell& c, const Thread& t, Stamp now, const Subject& s, boo
 
 Thread* thread_of_access(Stamp s);  // residents.hpp
 
-// The thread that has done nothing since a plain read but may be about to compare and swap there; null: it is not.
-RL_COLD inline Thread* who_may_swap(const Read& read, u64 address) {
-    if (read.flags & (kAtomic | kVolatile)) return nullptr;
-    if (is_swapped(read.pc)) return current;
+// The thread that may be about to compare and swap what it has read plainly; null: it is not.
+RL_COLD inline Thread* who_may_swap(const Read& read) {
+    if (read.flags & kDecided) return nullptr;
     Thread* const reader = thread_of_access(read.stamp);
-    return reader && reader->status != Status::done && reader->log.last_address() == address ? reader : nullptr;
+    return reader && reader->status != Status::done ? reader : nullptr;
 }
 
 // A write by `t` against a read of the same bytes; true: they race, which is reported.
 RL_HOT bool races_with_read(const Thread& t, const Read& read, const Subject& s, u64 address, bool shared_memory) {
     if (shared_memory && block_of(read.stamp) != this_block()) return false;
     if (RL_LIKELY(!conflicts(t, read.stamp, s.flags, read.flags))) return false;
-    race(s, address, read.stamp, read.pc, "write-read race", false, s.flags & kAtomic ? who_may_swap(read, address) : nullptr);
+    const bool doubted = (s.flags & kAtomic) && !(read.flags & (kAtomic | kVolatile));
+    race(s, address, read.stamp, read.pc, "write-read race", false, doubted, doubted ? who_may_swap(read) : nullptr);
     return true;
 }
 
@@ -181,7 +168,7 @@ RL_HOT void check_cell(Cell& c, const Thread& t, Stamp now, const Subject& s, u6
         const bool w = s.flags & kWrite;
         const bool plain = !(s.flags & (kWrite | kAtomic | kVolatile));
         race(s, address, c.write, c.write_pc, w ? "write-write race" : "read-write race", w,
-             plain && (c.write_flags & kAtomic) ? current : nullptr);
+             plain && (c.write_flags & kAtomic), current);
     }
     if (!(s.flags & kWrite)) {
         note_read(c, t, now, s, shared_memory);
@@ -195,21 +182,6 @@ RL_HOT void check_cell(Cell& c, const Thread& t, Stamp now, const Subject& s, u6
     c.write = now;
     c.write_flags = static_cast<u8>(s.flags);
     c.write_pc = static_cast<u32>(s.pc);
-}
-
-// The thread compares and swaps what it has just read: the read was for that.
-inline void forgive_read(Cell* cells, u64 offset, u32 size, const Thread& t) {
-    const auto forgive = [](u32 pc, auto& read_flags) {
-        if (!(read_flags & (kAtomic | kVolatile)) && !is_swapped(pc)) swapped_reads.push_back(pc);
-        read_flags |= kAtomic;
-    };
-    const auto own = [&](Stamp s) { return s && block_of(s) == this_block() && thread_of(s) == t.linear; };
-    for (u64 at = offset >> 2; at < (offset + size + 3) >> 2; ++at) {
-        Cell& c = cells[at];
-        if (c.tag != launch_tag || (c.write_flags & kSplit)) continue;
-        if (own(c.read)) forgive(c.read_pc, c.read_flags);
-        if (c.more && own(second_reads[c.more].stamp)) forgive(second_reads[c.more].pc, second_reads[c.more].flags);
-    }
 }
 
 RL_COLD inline void split(Cell& c) {
@@ -227,6 +199,33 @@ RL_COLD inline void split(Cell& c) {
 // The cell of one byte; null while its cell is whole.
 RL_HOT Cell* split_cell(const Cell& c, u64 offset) {
     return c.write_flags & kSplit ? &split_cells[c.more + (offset & 3)] : nullptr;
+}
+
+// The thread comes back by an atomic to what it has read plainly: the read was for that if it is a compare and swap.
+inline void decide_read(u32 pc, Stamp read, auto& flags, const Thread& t, bool swaps) {
+    const bool own = read && block_of(read) == this_block() && thread_of(read) == t.linear && epoch_of(read) == launch.epoch;
+    if (!own || (flags & (kAtomic | kVolatile | kDecided))) return;
+    if (swaps) note_swapped(pc);
+    flags |= swaps ? kAtomic : kDecided;
+}
+
+inline void decide_reads(Cell& c, const Thread& t, bool swaps) {
+    decide_read(c.read_pc, c.read, c.read_flags, t, swaps);
+    if (!c.more) return;
+    Read& second = second_reads[c.more];
+    decide_read(second.pc, second.stamp, second.flags, t, swaps);
+}
+
+inline void decide_reads(Cell* cells, u64 offset, u32 size, const Thread& t, bool swaps) {
+    for (u64 at = offset; at < offset + size; ++at) {
+        Cell& c = cells[at >> 2];
+        if (c.tag != launch_tag) continue;
+        if (Cell* const part = split_cell(c, at)) {
+            decide_reads(*part, t, swaps);
+        } else if (at == offset || !(at & 3)) {
+            decide_reads(c, t, swaps);
+        }
+    }
 }
 
 // Bytes [offset, offset + size) of a buffer whose cells are `cells`.

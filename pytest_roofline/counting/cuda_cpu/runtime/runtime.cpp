@@ -153,8 +153,7 @@ void run(const LaunchSpec& spec) {
     forget_residents();
     reset_stacks();
     same_value.waiting = false;
-    doubtful_races.clear();
-    swapped_reads.clear();
+    forget_doubts();
     for (Thread& t : threads) {
         t.log.clear();
         t.copies.clear();
@@ -173,6 +172,7 @@ void run(const LaunchSpec& spec) {
     }
     current = nullptr;
     if (same_value.waiting) settle_same_value();
+    conclude_doubts();
 }
 
 }  // namespace roofline
@@ -204,6 +204,7 @@ RL_API int rl_launch(const LaunchSpec* spec) {
     if (!open_shadow(*spec)) return -1;
     run(*spec);
     check_canaries(spec->slots);
+    sort_faults();
     close_shadow();
     return static_cast<int>(launch.faults.size());
 }

@@ -22,7 +22,7 @@ inline Pass pass;
 
 inline void finish_thread(Thread& t) {
     if (same_value.waiting) settle_same_value();
-    if (t.doubtful) settle_doubtful(t, false);
+    if (t.doubts) decide_doubts(t, 0, 0, false);
     t.status = Status::done;
     if (!t.copies.empty()) t.copies.clear();
     leave_warp(t);
@@ -149,7 +149,7 @@ inline void begin_block() {
         t.clock = 0;
         t.polling = t.has_published = false;
         t.pauses = 0;
-        t.doubtful = 0;
+        t.doubts = 0;
         t.commit_groups = 0;
     }
     for (const Span& s : shared.spans) {
@@ -232,6 +232,8 @@ RL_COLD inline void report_stuck() {
     const std::string text = who_waits_where(only_barriers, witness);
     Place place;
     place.site = witness->site;
+    for (u32 i = 0; i < launch.threads; ++i)
+        if (threads[i].status == Status::barrier && !(threads[i].site == witness->site)) place.other_line = threads[i].site.line;
     current = witness;
     if (only_barriers) note_divergence();
     report(only_barriers ? Kind::divergent_barrier : Kind::deadlock, place, false, "%s", text.c_str());

@@ -99,7 +99,7 @@ struct Thread {
     bool has_published = false;  // since its last turn it has stored what others may wait for
     u8 pauses = 0;               // how often it has let others run for that (residents.hpp)
     u8 next_poll = 0, idle_updates = 0;
-    u32 doubtful = 0;  // number of a race that the next access decides about (races.hpp)
+    u32 doubts = 0;  // the first of a list of races that this thread may yet explain (doubts.hpp)
     u64 polls[kRecentPolls] = {};  // places and addresses looked at last
     u16 clock = 0;
     u32 commit_groups = 0;
