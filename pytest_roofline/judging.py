@@ -128,7 +128,11 @@ class Judge:
         found = compare_run(name, summary, stored, past.history, moved, chance)
         floor = _floor_moved(timing, runs)
         rest = summary.shifted(-floor)
-        explained = not changed(compare_run(name, rest, stored, past.history, moved, chance)) if rest else False
+        explained = (
+            changed(found)
+            and rest is not None
+            and not changed(compare_run(name, rest, stored, past.history, moved, chance))
+        )
         shifted = clock_shifted(timing.telemetry.clock_mhz, [run.clock_mhz for run in runs.values()])
         around = Circumstances(
             differences=past.differences.get(name, ()),

@@ -128,6 +128,14 @@ def test_a_launch_floor_that_rose_is_not_blamed_on_the_kernel(judge):
     assert row(judge, 240e-6, timing={"launch_floor": 2e-6}).verdict.kind is Kind.REGRESSION
 
 
+def test_a_launch_floor_explains_no_change_that_is_none(judge):
+    """What cannot be settled stays so: a nanosecond on an empty launch is not its cause."""
+    store(judge, 200e-6, launch_floor=1e-6)
+    found = row(judge, 222e-6, timing={"launch_floor": 1.001e-6}).verdict
+    assert found.kind is Kind.UNRESOLVED
+    assert "empty launch" not in found.sentence
+
+
 def test_a_lower_clock_is_told_and_clears_nobody(judge):
     """Only the old kernel can say whether this one draws more power."""
     store(judge, 200e-6, telemetry=Telemetry(clock_mhz=1980.0))
