@@ -49,7 +49,8 @@ class CaseSpec:
     ``profile`` for one launch inside a profiler's range after a passed check. ``against`` is the root of another
     version of the project: its kernel and this one are timed in turn on the same buffers, and not checked again.
     ``pair_unchanged`` does so even if both compile to the same code. ``slowdown`` delays this one's kernel on the
-    device by that fraction of its time.
+    device by that fraction of its time. ``patience``: the fraction of its usual time limits after which a checker on a
+    CPU stops a kernel.
     """
 
     case: str
@@ -66,6 +67,7 @@ class CaseSpec:
     slowdown: float = 0.0
     pair_unchanged: bool = False
     compile_only: bool = False
+    patience: float = 1.0
 
     def line(self) -> str:
         """What ``--roofline-case`` takes to run exactly this check again."""
@@ -157,7 +159,7 @@ class Evidence:
 
     ``detail`` is for people: what was wrong, where, what to do; ``reason`` is its code (a value of ``verdict.Reason``),
     for ``INVALID`` evidence. ``worst`` is the largest error as a fraction of its
-    bound over all outputs.
+    bound over all outputs. ``timed_out``: the kernel was stopped because of the time it took.
     """
 
     case: str
@@ -169,6 +171,7 @@ class Evidence:
     counts: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
     pair: Pair | None = None
+    timed_out: bool = False
 
 
 def to_plain(value: Any) -> Any:

@@ -36,7 +36,8 @@ class Batch:
             line = self._child.answer(timeout)
         except queue.Empty:
             self._child.kill()
-            return Evidence(spec.case, Outcome.HUNG, f"the case did not end within {timeout:g} s and was killed")
+            detail = f"the case did not end within {timeout:g} s and was killed"
+            return Evidence(spec.case, Outcome.HUNG, detail, timed_out=True)
         return _died(spec, *self._child.ended()) if line is None else from_plain(Evidence, json.loads(line))
 
 

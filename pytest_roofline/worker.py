@@ -95,7 +95,7 @@ def _run(case: Case, spec: CaseSpec) -> Evidence:
                 from pytest_roofline.timing.paired_case import time_pair
 
                 return time_pair(case, launcher, spec)
-            worst = check(case, launcher, spec.device, spec.values, spec.seed)
+            worst = check(case, launcher, spec.device, spec.values, spec.seed, spec.patience)
         if spec.profile:
             _profile(case, launcher, spec)
         if spec.time and case.kernel.rejection(case.shape, case.dtype) is None:
@@ -195,7 +195,7 @@ def _failure(spec: CaseSpec, error: Exception) -> Evidence:
     if "NoOldKernel" in kinds:
         return Evidence(spec.case, Outcome.INVALID, str(error), reason="no_old_kernel")
     if kinds & {"KernelFault", "CudaFault"}:
-        return Evidence(spec.case, Outcome.FAULT, str(error))
+        return Evidence(spec.case, Outcome.FAULT, str(error), timed_out=getattr(error, "timed_out", False))
     if spec.device != "cpu" and _context_is_lost():
         _state["context_lost"] = True
         return Evidence(spec.case, Outcome.CRASHED, f"the kernel broke the GPU context: {error}")

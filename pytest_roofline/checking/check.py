@@ -139,8 +139,8 @@ def expect(prepared: Prepared) -> Expectation:
     return Expectation(exact, bounds)
 
 
-def check(case: Case, launcher: Launcher, device: str, values: str, seed: int) -> float:
-    """Check one case once; returns the largest error as a fraction of its bound.
+def check(case: Case, launcher: Launcher, device: str, values: str, seed: int, patience: float = 1.0) -> float:
+    """Check one case once; returns the largest error as a fraction of its bound. ``patience``: as in ``CaseSpec``.
 
     Raises :class:`WrongResultError`, or what the launcher raises (a fault of a CPU checker, a compile error).
     """
@@ -150,7 +150,7 @@ def check(case: Case, launcher: Launcher, device: str, values: str, seed: int) -
         _expect_rejection(prepared, reason)
         return 0.0
     before = [b.arena.clone() for b in prepared.buffers + prepared.scratch]
-    with _instrumented(case, device, seed):
+    with _instrumented(case, device, seed, patience):
         prepared.launch()
     _synchronize(device)
     _stayed_inside(prepared, before)
@@ -198,7 +198,7 @@ def _repeats(prepared: Prepared, device: str) -> None:
 
 
 @contextlib.contextmanager
-def _instrumented(case: Case, device: str, seed: int) -> Iterator[None]:
+def _instrumented(case: Case, device: str, seed: int, patience: float) -> Iterator[None]:
     """On a CPU every access of a kernel is checked, and the order of threads and blocks varies with the seed; on a GPU
     the guard zones have to do."""
     if device != "cpu" or case.kernel.peer:
@@ -211,7 +211,8 @@ def _instrumented(case: Case, device: str, seed: int) -> Iterator[None]:
     elif case.kernel.backend == "cuda":
         from pytest_roofline.counting import cuda_cpu
 
-        with cuda_cpu.checking(order=cuda_cpu.ORDERS[seed % len(cuda_cpu.ORDERS)], seed=seed):
+        order = cuda_cpu.ORDERS[seed % len(cuda_cpu.ORDERS)]
+        with cuda_cpu.checking(order=order, seed=seed, patience=patience):
             yield
     else:
         yield

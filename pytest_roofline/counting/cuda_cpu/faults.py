@@ -38,6 +38,9 @@ class FaultKind(enum.Enum):
 BY_NUMBER = dict(enumerate(FaultKind, start=1))
 
 
+# What stops a launch because of the time that it takes.
+_TIMED_OUT = (FaultKind.ENDLESS_LOOP, FaultKind.TIME_LIMIT)
+
 # What a message says in front of the other line.
 _OTHER = {
     FaultKind.SHARED_RACE: " of line",
@@ -91,6 +94,7 @@ class CudaFault(RuntimeError):  # noqa: N818  (a fault of the kernel, not an err
         self.line = first.line
         self.buffer = first.buffer
         self.offset = first.offset
+        self.timed_out = any(f.kind in _TIMED_OUT for f in findings)
         more = f"\n... and {len(findings) - 6} more" if len(findings) > 6 else ""
         super().__init__("\n".join(map(str, findings[:6])) + more)
 

@@ -14,6 +14,7 @@ from pytest_roofline.counting.cuda_cpu.records import LaunchRecord
 
 MODES = ("check", "count", "plain")
 ORDERS = ("forward", "reverse", "random", "interleaved")
+TIME_LIMIT, LAUNCH_LIMIT = 10.0, 60.0
 
 
 @dataclass
@@ -26,8 +27,8 @@ class Session:
     uninitialised: list[Uninitialised] = field(default_factory=list)
     order: str = "forward"
     seed: int = 0
-    time_limit: float = 10.0
-    launch_limit: float = 60.0
+    time_limit: float = TIME_LIMIT
+    launch_limit: float = LAUNCH_LIMIT
     recording: bool = False
     launches: list[LaunchRecord] = field(default_factory=list)
 
@@ -55,8 +56,9 @@ def checking(
     uninitialised: Sequence[Any] = (),
     order: str = "forward",
     seed: int = 0,
-    time_limit: float = 10.0,
-    launch_limit: float = 60.0,
+    time_limit: float | None = None,
+    launch_limit: float | None = None,
+    patience: float = 1.0,
 ) -> Iterator[Session]:
     """Run the launches inside the block in a mode and record them.
 
@@ -65,8 +67,9 @@ def checking(
     kernel name. ``read_only`` and ``uninitialised`` name tensors that no kernel may write, or read before writing.
     ``order`` is the order of the threads of a block: ``forward``, ``reverse`` or ``random`` by ``seed``, while blocks
     run one after another; ``interleaved`` sets some aside for others, by ``seed``, where blocks talk to each other.
-    ``time_limit``: seconds that one thread may run without waiting or ending. ``launch_limit``: seconds that the
-    processor may work on one launch, the checks included. Raises ``ValueError``.
+    ``time_limit``: seconds that one thread may run without waiting or ending (10 if not given). ``launch_limit``:
+    seconds that the processor may work on one launch, the checks included (60 if not given). ``patience`` multiplies
+    both. Raises ``ValueError``.
     """
     if mode not in MODES or order not in ORDERS:
         raise ValueError(f"mode is one of {', '.join(MODES)} and order one of {', '.join(ORDERS)}: {mode!r}, {order!r}")
@@ -79,8 +82,8 @@ def checking(
         uninitialised=[Uninitialised(view_of(t, "uninitialised")) for t in uninitialised],
         order=order,
         seed=seed,
-        time_limit=time_limit,
-        launch_limit=launch_limit,
+        time_limit=patience * (TIME_LIMIT if time_limit is None else time_limit),
+        launch_limit=patience * (LAUNCH_LIMIT if launch_limit is None else launch_limit),
         recording=True,
     )
     token = _current.set(session)
