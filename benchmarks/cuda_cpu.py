@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import resource
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -18,10 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_roofline.counting.cuda_cpu import Function, checking, load
-from pytest_roofline.counting.cuda_cpu.build import INSTRUMENTED, build_kernel
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
-ROOT = Path(__file__).parent.parent
+from pytest_roofline.counting.cuda_cpu import Function, checking, load  # noqa: E402
+from pytest_roofline.counting.cuda_cpu.build import INSTRUMENTED, build_kernel  # noqa: E402
+
 SOURCE = ROOT / "tests" / "counting" / "cuda_cpu" / "basics.cu"
 LARGEST = ROOT / "kernels_cuda" / "matmul_tensor" / "tuned.cu"
 LARGEST_KERNEL = (

@@ -11,15 +11,19 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pytest_roofline.history import queries
-from pytest_roofline.history.changes import change_points
-from pytest_roofline.history.rows import COLUMNS
-from pytest_roofline.history.store import FANOUT, LOOSE, Store
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from pytest_roofline.history import queries  # noqa: E402
+from pytest_roofline.history.changes import change_points  # noqa: E402
+from pytest_roofline.history.rows import COLUMNS  # noqa: E402
+from pytest_roofline.history.store import FANOUT, LOOSE, Store  # noqa: E402
 
 REPEATS = 5
 

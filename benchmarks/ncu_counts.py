@@ -22,11 +22,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ncu_pattern_rows import KNOWN, PATTERN_ROWS
-from ncu_rows import ROWS as FITTED_ROWS
-from ncu_rows import Row
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
-from pytest_roofline.counting.cuda_cpu import LaunchRecord, checking
+from ncu_pattern_rows import KNOWN, PATTERN_ROWS  # noqa: E402
+from ncu_rows import ROWS as FITTED_ROWS  # noqa: E402
+from ncu_rows import Row  # noqa: E402
+
+from pytest_roofline.counting.cuda_cpu import LaunchRecord, checking  # noqa: E402
 
 ROWS = (*FITTED_ROWS, *PATTERN_ROWS)
 _GLOBAL, _WAVES = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
