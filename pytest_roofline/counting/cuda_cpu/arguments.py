@@ -116,8 +116,22 @@ def _value(parameter: Parameter, value: Any) -> bytes:
     if isinstance(value, ctypes._SimpleCData):
         value = np.ctypeslib.as_array(value)[()] if not isinstance(value, ctypes.c_bool) else np.bool_(value.value)
     if not isinstance(value, np.generic):
-        hint = "; pass np.int32(...), np.float32(...) or the like" if isinstance(value, int | float) else ""
-        raise TypeError(f"parameter {parameter} takes a {parameter.type}, got {type(value).__name__}{hint}")
+        raise TypeError(f"parameter {parameter} takes {_one(parameter.type)}, got {_told(value, parameter.type)}")
     if dtype_name(value) != parameter.type:
-        raise TypeError(f"parameter {parameter} takes a {parameter.type}, got a {dtype_name(value)}")
+        raise TypeError(f"parameter {parameter} takes {_one(parameter.type)}, got {_one(dtype_name(value))}")
     return value.tobytes()
+
+
+def _one(type_name: str | None) -> str:
+    """``an int64``, ``a float32``."""
+    name = type_name or "struct"
+    return f"{'an' if name.startswith('int') else 'a'} {name}"
+
+
+def _told(value: Any, wanted: str | None) -> str:
+    """The type of an argument that is no scalar; of Python's numbers also what to pass instead."""
+    name = type(value).__name__
+    if not isinstance(value, int | float):
+        return name
+    instead = "np.bool_" if wanted == "bool" else f"np.{wanted}" if hasattr(np, wanted or "struct") else None
+    return f"Python's {name}" + (f"; pass {instead}(...)" if instead else "")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_roofline.counting.cuda_cpu import abi, buffers, counts, registers
 from pytest_roofline.counting.cuda_cpu.arguments import View
-from pytest_roofline.counting.cuda_cpu.faults import BY_NUMBER, CudaFault, Finding
+from pytest_roofline.counting.cuda_cpu.faults import BY_NUMBER, CudaFault, FaultKind, Finding
 from pytest_roofline.counting.cuda_cpu.records import LaunchRecord
 from pytest_roofline.counting.cuda_cpu.session import ORDERS, Session
 
@@ -21,6 +21,7 @@ _FLAGS = {
     "count": abi.CHECK_ACCESSES | abi.COUNT,
     "plain": 0,
 }
+NEAR = 32 * 1024  # bytes beside a shared variable within which a wrong address is an index gone astray
 _LOWEST_PC = abi.MAX_SLOTS + 1  # smaller numbers only keep findings apart
 
 
@@ -132,14 +133,19 @@ def _finding(job: Launch, variant: Variant, fault: Any, where: dict[int, tuple[s
         file, line = where.get(fault.other_pc, ("?", 0))
     buffer: str | None = None
     offset = fault.offset
-    if fault.region == abi.SHARED_REGION:
+    kind, text = BY_NUMBER[fault.kind], fault.text.decode()
+    if kind is FaultKind.OUT_OF_BOUNDS and fault.region == abi.SHARED_REGION and not _near_shared(variant, offset):
+        # The C library's heap, where host arrays lie, may begin next to the thread-local segment that is shared memory.
+        kind = FaultKind.INVALID_POINTER
+        text = f"{text.partition(' outside')[0]}, at no address of a buffer of this launch; perhaps a host pointer"
+    elif fault.region == abi.SHARED_REGION:
         buffer, offset = variant.shared_variable(fault.offset)
     elif fault.region == abi.MODULE_REGION:
         buffer, offset = variant.device_variable(fault.offset)
     elif fault.region >= 0 and fault.region < len(job.regions):
         buffer = job.regions[fault.region].name
     return Finding(
-        kind=BY_NUMBER[fault.kind],
+        kind=kind,
         kernel=job.function.name,
         block=tuple(fault.block),
         thread=tuple(fault.thread),
@@ -147,10 +153,15 @@ def _finding(job: Launch, variant: Variant, fault: Any, where: dict[int, tuple[s
         line=line,
         buffer=buffer,
         offset=offset,
-        text=fault.text.decode(),
+        text=text,
         other_line=fault.other_line or where.get(fault.other_pc, ("?", 0))[1],
         count=fault.count,
     )
+
+
+def _near_shared(variant: Variant, offset: int) -> bool:
+    """Whether an offset from the start of shared memory may be a wrong index of a variable in it."""
+    return any(-NEAR <= offset - s.address <= s.size + NEAR for s in variant.shared)
 
 
 def _record(job: Launch, variant: Variant, touched: dict[int, tuple[int, int]]) -> LaunchRecord:

@@ -51,10 +51,12 @@ def vadd(**changes: Any) -> None:
         ({"a": np.ones(32)}, "a .*float32 elements, got float64"),
         ({"a": np.ones(32, np.float16)}, "got float16"),
         ({"c": np.ones(32, np.int32)}, "c .*got int32"),
-        ({"n": np.int64(32)}, "n .*int32, got a int64"),
+        ({"n": np.int64(32)}, "n .* takes an int32, got an int64"),
         ({"n": np.float32(32)}, "got a float32"),
-        ({"n": 32}, r"np\.int32"),
-        ({"n": np.ones(32, np.int32)}, "takes a int32"),
+        ({"n": 32}, r"takes an int32, got Python's int; pass np\.int32\(\.\.\.\)"),
+        ({"n": True}, r"takes an int32, got Python's bool; pass np\.int32"),
+        ({"n": "32"}, "got str$"),
+        ({"n": np.ones(32, np.int32)}, "takes an int32, got ndarray"),
         ({"a": np.float32(1)}, "takes a tensor"),
     ],
 )
@@ -111,6 +113,18 @@ def test_torch_views_are_exact() -> None:
         BASICS.function("vadd")((1,), (64,), (flat, flat, rows, np.int32(64), np.int32(0)))
     fault = caught.value
     assert (fault.kind, fault.buffer, fault.offset) == (FaultKind.OUT_OF_BOUNDS, "c", 120)
+
+
+@pytest.mark.parametrize("beside", [-37184, 30000])
+def test_a_host_pointer_near_shared_memory_is_no_index_of_it(beside: int) -> None:
+    """The thread-local segment may lie next to the heap; a kernel without shared variables indexes none."""
+    vadd()
+    variant = next(iter(BASICS.function("vadd")._variants.values()))
+    anchor = next(s for s in variant.hidden if "rl_anchor_byte" in s.name)
+    with pytest.raises(CudaFault, match="perhaps a host pointer") as caught:
+        vadd(a=np.uint64(variant.anchor() - anchor.address + beside))
+    assert (caught.value.kind, caught.value.buffer) == (FaultKind.INVALID_POINTER, None)
+    assert "shared" not in str(caught.value)
 
 
 def test_uninitialised_memory_is_remembered_between_launches() -> None:
