@@ -139,6 +139,6 @@ def test_a_check_takes_its_order_by_its_seed() -> None:
     case: Any = SimpleNamespace(kernel=SimpleNamespace(peer=False, backend="cuda"))
     taken = []
     for seed in (0, 1, 2, 3, 7):
-        with _instrumented(case, "cpu", seed):
+        with _instrumented(case, "cpu", seed, patience=1.0):
             taken.append((current().order, current().seed))
     assert taken == [("forward", 0), ("reverse", 1), ("random", 2), ("interleaved", 3), ("interleaved", 7)]
