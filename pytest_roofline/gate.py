@@ -179,7 +179,13 @@ def compare(case: Case, found: CaseCounts, code: Code, stored: Counted) -> Count
             compared.add(new)
             differences += [d for d in compare_code(reference, kernel, _places(code, new)) if d not in differences]
     sentence = "the code is that stored" if found.uncounted else "all counts are those stored"
-    verdict = _verdict(differences, Kind.SAME, sentence)
+    otherwise = Kind.SAME
+    if code.kernels and before.kernels and not compared:
+        otherwise = Kind.NEW
+        compilers = ", ".join(sorted({kernel.compiler for kernel in code.kernels.values()}))
+        counts = "" if found.uncounted else f"{sentence}; "
+        sentence = f"{counts}no code of {compilers} is stored for this case: --roofline-update stores it"
+    verdict = _verdict(differences, otherwise, sentence)
     return CountedRow(case, found, code, tuple(differences), verdict, frozenset(compared))
 
 
