@@ -86,7 +86,8 @@ class Gate:
         found, code = counts.from_plain(plain), read_code(self.compiler.answer(str(case)), self.compiler.arch)
         row = compare(case, found, code, self._stored_beside(case) if before is None else before)
         row = replace(row, device=self.device)
-        self.rows.append(row)
+        if not (found.uncounted and code.missing):  # else nothing of it is known, and it is skipped
+            self.rows.append(row)
         return row
 
     def stored(self, operation: str, device: str, arch: str) -> Counted:
@@ -102,8 +103,6 @@ class Gate:
         """Accept everything found; returns what was written, as lines."""
         found: dict[tuple[str, str], Counted] = {}
         for row in self.rows:
-            if row.counts.uncounted and row.code.missing:
-                continue  # nothing of it is known
             device, arch = row.target
             block = found.setdefault((device, row.case.operation.name), Counted(arch))
             block.cases[str(row.case)] = self._accepted(row)

@@ -123,11 +123,11 @@ def test_code_of_a_shape_for_a_gpu_is_compared(case):
     assert "counts from source: compared 0 of 0 cases" in lines
 
 
-def test_a_shape_for_a_gpu_is_stored_only_if_it_was_compiled(case, tmp_path):
+def test_a_shape_for_a_gpu_is_told_and_stored_only_if_it_was_compiled(case, tmp_path):
     """Without a compiler nothing is known of it."""
-    gate = Gate(Store(tmp_path), None)
-    gate.rows.append(compare(case, CaseCounts(uncounted=True), Code(missing="no compiler"), Counted("sm_80")))
-    assert gate.update() == []
+    gate = Gate(Store(tmp_path), Answers())
+    assert gate.judge(case, counts.to_plain(CaseCounts(uncounted=True), places=True)).code.missing == "no compiler"
+    assert (gate.rows, gate.update()) == ([], [])
     gate.rows[:] = [compare(case, CaseCounts(uncounted=True), compiled(), Counted("sm_80"))]
     gate.update()
     assert gate.store.load("a100", "vector_add").counted.cases[str(case)].counts.uncounted
