@@ -30,7 +30,9 @@ def test_a_script_puts_its_own_root_first(script):
     assert first is None or (placed and placed[0] < first)
 
 
-@pytest.mark.skipif(not (FOLDER.parent / "pytest_roofline").exists(), reason="this tree holds no package, as of a wheel")
+@pytest.mark.skipif(
+    not (FOLDER.parent / "pytest_roofline").exists(), reason="this tree holds no package, as of a wheel"
+)
 def test_a_clones_script_takes_the_clones_package(tmp_path):
     """Also where another one stands on ``PYTHONPATH``."""
     other = tmp_path / "pytest_roofline"
