@@ -88,7 +88,7 @@ def uncounted(state: State, baselines: Iterable[Baseline]) -> list[str]:
     """
     if state.options.effort == "quick":
         return []
-    counted = {str(row.case) for row in state.gate.rows}
+    counted = {str(row.case) for row in state.gate.rows} | state.gate.unknown
     stored = {case for b in baselines if b.counted for case in b.counted.cases}
     backends = {row.case.kernel.backend for row in state.gate.rows}
     return sorted(case for case in stored - counted if case.split("/")[1] in backends)

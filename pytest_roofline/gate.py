@@ -72,12 +72,14 @@ class CountedRow:
 @dataclass
 class Gate:
     """Compares the cases of one session with what is stored for ``device``, and where a kernel cannot run there for
-    the first that can; everything found is kept in ``rows`` for the report and for an update."""
+    the first that can; everything found is kept in ``rows`` for the report and for an update, and ``unknown`` are cases
+    of which nothing can be counted or compiled here."""
 
     store: Store
     compiler: Compiler
     device: str = DEVICE
     rows: list[CountedRow] = field(default_factory=list)
+    unknown: set[str] = field(default_factory=set)
     _stored: dict[tuple[str, str], Counted] = field(default_factory=dict)
 
     def judge(self, case: Case, plain: Mapping[str, Any], before: Counted | None = None) -> CountedRow:
@@ -86,7 +88,9 @@ class Gate:
         found, code = counts.from_plain(plain), read_code(self.compiler.answer(str(case)), self.compiler.arch)
         row = compare(case, found, code, self._stored_beside(case) if before is None else before)
         row = replace(row, device=self.device)
-        if not (found.uncounted and code.missing):  # else nothing of it is known, and it is skipped
+        if found.uncounted and code.missing:
+            self.unknown.add(str(case))
+        else:
             self.rows.append(row)
         return row
 

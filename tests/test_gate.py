@@ -127,7 +127,7 @@ def test_a_shape_for_a_gpu_is_told_and_stored_only_if_it_was_compiled(case, tmp_
     """Without a compiler nothing is known of it."""
     gate = Gate(Store(tmp_path), Answers())
     assert gate.judge(case, counts.to_plain(CaseCounts(uncounted=True), places=True)).code.missing == "no compiler"
-    assert (gate.rows, gate.update()) == ([], [])
+    assert (gate.rows, gate.unknown, gate.update()) == ([], {str(case)}, [])
     gate.rows[:] = [compare(case, CaseCounts(uncounted=True), compiled(), Counted("sm_80"))]
     gate.update()
     assert gate.store.load("a100", "vector_add").counted.cases[str(case)].counts.uncounted
