@@ -37,6 +37,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.retests import Starts, undecided  # noqa: E402
 from benchmarks.round_case import Loaded, load, measure  # noqa: E402
 from benchmarks.rounds_data import load as load_rounds  # noqa: E402
+from pytest_roofline.baselines.content import HOST_TIMED  # noqa: E402
 from pytest_roofline.contract import Case  # noqa: E402
 from pytest_roofline.discovery import Catalogue, discover  # noqa: E402
 from pytest_roofline.evidence import to_plain  # noqa: E402
@@ -49,7 +50,6 @@ FEWEST = 20  # cases that are worth beginning with
 SPARE = 1.25  # times as many are compiled as should fit
 AHEAD = 3  # processes that import in advance: of few cases a round takes less time than that
 SMALL, CHOSEN = 1 << 20, (0, 4, 8)  # of every 16 cases of at most so many elements
-SKIPPED = frozenset({"host_clock", "transfer"})
 
 
 def main() -> int:
@@ -253,7 +253,7 @@ def wanted(catalogue: Catalogue, pattern: str) -> Iterator[Case]:
     others = {str(case): case for case in catalogue.timed(full=True) if case.shape.size <= SMALL}
     small = {name: case for place, (name, case) in enumerate(others.items()) if place % 16 in CHOSEN}
     for name, case in {**listed, **small}.items():
-        graphed = case.operation.protocol.value not in SKIPPED
+        graphed = case.operation.protocol.value not in HOST_TIMED
         if graphed and not case.kernel.peer and fnmatch.fnmatchcase(name, pattern):
             yield case
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
-from pytest_roofline.counting.cuda_cpu import FaultKind, checking, load
+from pytest_roofline.counting.cuda_cpu import CudaFault, FaultKind, checking, load
 
+ORDERS = ("forward", "reverse", "random", "interleaved")
 Arrays = Sequence[Any]
 Check = Callable[[Arrays, Arrays], None]  # of the arguments before and after
 _rng = np.random.default_rng(11)
@@ -52,6 +54,25 @@ class Algorithm:
         end = next(k for k in range(start, len(lines)) if lines[k] == "}")
         common = next(k for k, text in enumerate(lines) if "__global__" in text)
         return {k + 1 for k, text in enumerate(lines[: end + 1]) if f"// BUG {bug}" in text and not common <= k < start}
+
+    def assert_right(self, order: str) -> None:
+        """Without a bug there is no finding, and the result is that of NumPy."""
+        self.right(*self.launch(0, order))
+
+    def assert_found(self, bug: int, order: str = "forward") -> None:
+        """The first finding has an expected kind and points at a line that carries the bug's number."""
+        with pytest.raises(CudaFault) as caught:
+            self.launch(bug, order)
+        finding = caught.value.findings[0]
+        assert finding.kind in self.bugs[bug - 1], str(finding)
+        assert {finding.line, finding.other_line} & self.marked(bug), str(finding)
+
+
+def planted(cases: Sequence[Algorithm]) -> list[Any]:
+    """Each case with the number of each of its bugs, as parameters of a test."""
+    return [
+        pytest.param(case, bug, id=f"{case.kernel}-{bug}") for case in cases for bug in range(1, len(case.bugs) + 1)
+    ]
 
 
 def rng() -> np.random.Generator:

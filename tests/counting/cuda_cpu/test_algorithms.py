@@ -13,12 +13,14 @@ import pytest
 
 from pytest_roofline.counting.cuda_cpu import CudaFault, FaultKind
 from tests.counting.cuda_cpu.algorithm import (
+    ORDERS,
     Algorithm,
     Arrays,
     close,
     f32,
     integers,
     n,
+    planted,
     rng,
     softmax,
     sparse,
@@ -30,7 +32,6 @@ HERE = Path(__file__).parent
 BLOCK, GRID, PIPELINE = (HERE / f"algorithms_{name}.cu" for name in ("block", "grid", "pipeline"))
 K = FaultKind
 RACE = {K.SHARED_RACE, K.GLOBAL_RACE, K.UNINITIALISED_READ}
-ORDERS = ("forward", "reverse", "random", "interleaved")
 
 
 def stencil(x: Any) -> Any:
@@ -228,13 +229,10 @@ def kernel_lines(path: Path, kernel: str) -> range:
 def test_correct_algorithm_is_clean_and_right(case: Algorithm) -> None:
     """No finding in any order of threads, and the result agrees with NumPy."""
     for order in ORDERS:
-        case.right(*case.launch(0, order))
+        case.assert_right(order)
 
 
-@pytest.mark.parametrize(
-    ("case", "bug"),
-    [pytest.param(case, bug, id=f"{case.kernel}-{bug}") for case in ALGORITHMS for bug in range(1, len(case.bugs) + 1)],
-)
+@pytest.mark.parametrize(("case", "bug"), planted(ALGORITHMS))
 def test_planted_bug_is_found(case: Algorithm, bug: int) -> None:
     """The first finding has an expected kind and points at a line that carries the bug's number."""
     with pytest.raises(CudaFault) as caught:

@@ -9,28 +9,18 @@ import pytest
 
 pytest.importorskip("torch")
 
-from pytest_roofline.counting.cuda_cpu import CudaFault
-from tests.counting.cuda_cpu.algorithm import Algorithm
+from tests.counting.cuda_cpu.algorithm import ORDERS, Algorithm, planted
 from tests.counting.cuda_cpu.programs import PROGRAMS
-
-ORDERS = ("forward", "reverse", "random", "interleaved")
 
 
 @pytest.mark.parametrize("case", PROGRAMS, ids=lambda case: case.kernel)
 def test_correct_program_is_clean_and_right(case: Algorithm) -> None:
     """No finding in any order of threads or blocks, and the result agrees with NumPy."""
     for order in ORDERS:
-        case.right(*case.launch(0, order))
+        case.assert_right(order)
 
 
-@pytest.mark.parametrize(
-    ("case", "bug"),
-    [pytest.param(case, bug, id=f"{case.kernel}-{bug}") for case in PROGRAMS for bug in range(1, len(case.bugs) + 1)],
-)
+@pytest.mark.parametrize(("case", "bug"), planted(PROGRAMS))
 def test_planted_bug_is_found(case: Algorithm, bug: int) -> None:
     """The first finding has an expected kind and points at a line that carries the bug's number."""
-    with pytest.raises(CudaFault) as caught:
-        case.launch(bug)
-    finding = caught.value.findings[0]
-    assert finding.kind in case.bugs[bug - 1], str(finding)
-    assert {finding.line, finding.other_line} & case.marked(bug), str(finding)
+    case.assert_found(bug)

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_roofline.counting.cuda_cpu import CudaFault
 from pytest_roofline.counting.cuda_cpu import FaultKind as K
-from tests.counting.cuda_cpu.algorithm import Algorithm, Arrays, close, f32, n, zeros
+from tests.counting.cuda_cpu.algorithm import ORDERS, Algorithm, Arrays, close, f32, n, planted, zeros
 
 SOURCE = Path(__file__).parent / "swaps.cu"
-ORDERS = ("forward", "reverse", "random", "interleaved")
 RACE, SHARED_RACE = {K.GLOBAL_RACE}, {K.SHARED_RACE}
 
 
@@ -46,18 +44,11 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.kernel)
 def test_a_swap_confirms_the_read_before_it(case: Algorithm, order: str) -> None:
     """Whatever other memory the thread looks at in between, in global and shared memory, of 2, 4 and 8 bytes."""
-    case.right(*case.launch(0, order))
+    case.assert_right(order)
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize(
-    ("case", "bug"),
-    [pytest.param(case, bug, id=f"{case.kernel}-{bug}") for case in CASES for bug in range(1, len(case.bugs) + 1)],
-)
+@pytest.mark.parametrize(("case", "bug"), planted(CASES))
 def test_a_read_for_more_than_a_swap_is_found(case: Algorithm, bug: int, order: str) -> None:
     """Behind it comes a plain store, another atomic, a barrier, a swap elsewhere or nothing at that address."""
-    with pytest.raises(CudaFault) as caught:
-        case.launch(bug, order)
-    finding = caught.value.findings[0]
-    assert finding.kind in case.bugs[bug - 1], str(finding)
-    assert {finding.line, finding.other_line} & case.marked(bug), str(finding)
+    case.assert_found(bug, order)

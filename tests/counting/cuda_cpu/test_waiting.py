@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from pytest_roofline.counting.cuda_cpu import CudaFault, FaultKind, checking, load
+from tests.counting.cuda_cpu.algorithm import ORDERS
 
 SOURCE = Path(__file__).parent / "waiting.cu"
-ORDERS = ("forward", "reverse", "random", "interleaved")
 
 
 def ints(*shape: int) -> Any:
