@@ -6,6 +6,7 @@ import functools
 
 import torch
 
+from pytest_roofline.l2 import streamed
 from pytest_roofline.launch import Function, Source, c_type, ceil_div
 
 # Threads of a block, as in the header. Sweeps over 64 to 512 threads and 1 to 8 packs per thread of copy, add_one,
@@ -28,10 +29,11 @@ def launch_packs(
     *tensors: torch.Tensor,
     unroll: int | None = None,
     most: int | None = None,
+    eviction: bool = False,
     extra: tuple[int, ...] = (),
 ) -> None:
     """Launch ``name<T, Index>(tensors..., n, head, packs, extra...)``, or ``name<T, Index, unroll>``, in at most
-    ``most`` blocks.
+    ``most`` blocks. With ``eviction`` it is ``name<T, Index, STREAMED>``.
 
     A thread has one item, or ``unroll``: the packs, and the elements before and after them.
     """
@@ -41,7 +43,8 @@ def launch_packs(
     for tensor in tensors:
         if tensor.data_ptr() % PACK != shift:
             common = None
-    function, grid, head, packs = _plan(source, name, first.dtype, n, common, unroll, most)
+    last = streamed(len(tensors) * n * first.element_size(), first) if eviction else None
+    function, grid, head, packs = _plan(source, name, first.dtype, n, common, unroll, most, last)
     function(grid, _THREADS, (*tensors, n, head, packs, *extra))
 
 
@@ -50,10 +53,19 @@ _THREADS = (BLOCK,)
 
 @functools.lru_cache(maxsize=4096)
 def _plan(
-    source: Source, name: str, dtype: torch.dtype, n: int, shift: int | None, unroll: int | None, most: int | None
+    source: Source,
+    name: str,
+    dtype: torch.dtype,
+    n: int,
+    shift: int | None,
+    unroll: int | None,
+    most: int | None,
+    last: bool | None,
 ) -> tuple[Function, tuple[int], int, int]:
     """The kernel's instance, its grid, elements before the first boundary (all of them where ``shift`` says that the
     vectors have none in common), and packs from there on. Remembered, because it costs the host more than a launch.
+
+    ``last``, unless ``None``, is an argument of the template: whether L2 evicts last what is read.
     """
     width = PACK // dtype.itemsize
     head = n if shift is None else min(n, -shift % PACK // dtype.itemsize)
@@ -62,5 +74,14 @@ def _plan(
     blocks = ceil_div(items, BLOCK * (unroll or 1))
     index = "unsigned int" if n < NARROW else "unsigned long long"
     c_name = c_type(torch.empty(0, dtype=dtype))
-    instance = f"{c_name}, {index}, {unroll}" if unroll else f"{c_name}, {index}"
-    return source.function(f"{name}<{instance}>"), (blocks if most is None else min(blocks, most),), head, packs
+    instance = [c_name, index]
+    if unroll:
+        instance.append(str(unroll))
+    if last is not None:
+        instance.append(str(last).lower())
+    return (
+        source.function(f"{name}<{', '.join(instance)}>"),
+        (blocks if most is None else min(blocks, most),),
+        head,
+        packs,
+    )

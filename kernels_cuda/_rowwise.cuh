@@ -6,6 +6,10 @@
 #include <cuda_fp16.h>
 #include <math_constants.h>
 
+#include "_evict_last.cuh"
+
+#include "_evict_last.cuh"
+
 // What a thread moves at once: 16 bytes of elements, or a single one where rows are misaligned.
 template <typename T, int WIDTH>
 struct Access {

@@ -6,6 +6,7 @@ import functools
 
 import torch
 
+from pytest_roofline.l2 import streamed
 from pytest_roofline.launch import Function, Source, ceil_div
 
 PACK = 16  # bytes of one vector access
@@ -36,6 +37,11 @@ def width(columns: int, *tensors: torch.Tensor) -> int:
     return 1 if bits % PACK else PACK // size
 
 
+def evicts_last(x: torch.Tensor) -> str:
+    """``true`` where L2 shall evict last what is read of ``x``, to write as much; as a template argument."""
+    return "true" if streamed(2 * x.nbytes, x) else "false"
+
+
 def rows_per_block(threads: int) -> int:
     """What four warps hold, or one row that all threads share."""
     return ROW_THREADS // threads if threads <= 32 else 1
@@ -51,18 +57,18 @@ def plan(words: int, width: int, plans: Plans | None = None) -> tuple[int, int] 
 
 @functools.lru_cache(maxsize=4096)
 def in_registers(
-    source: Source, kernel: str, c_name: str, columns: int, width: int, plans: Plans | None = None
+    source: Source, kernel: str, c_name: str, columns: int, width: int, last: str, plans: Plans | None = None
 ) -> tuple[Function, tuple[int, int], int] | None:
     """The instance that keeps a row in registers, its block, and rows per block; ``None`` where no row fits.
 
-    Remembered, because it costs the host more than a launch.
+    ``last`` is what :func:`evicts_last` says of the matrix. Remembered, because it costs the host more than a launch.
     """
     found = plan(columns // width, width, plans)
     if found is None:
         return None
     threads, words = found
     per_block = rows_per_block(threads)
-    return source.function(f"{kernel}<{c_name}, {width}, {threads}, {words}>"), (threads, per_block), per_block
+    return source.function(f"{kernel}<{c_name}, {width}, {threads}, {words}, {last}>"), (threads, per_block), per_block
 
 
 def looped_threads(words: int, each: int) -> int:

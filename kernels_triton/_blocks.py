@@ -8,6 +8,7 @@ import torch
 import triton
 import triton.language as tl
 
+from pytest_roofline.l2 import streamed
 from pytest_roofline.launch import ceil_div
 
 from ._launch import launch
@@ -37,8 +38,13 @@ def best_block(tensor: torch.Tensor) -> tuple[int, int]:
     return 32 * num_warps * PACK // tensor.element_size(), num_warps
 
 
-def launch_blocks(kernel: Any, *tensors: torch.Tensor, block: int, num_warps: int) -> None:
-    """Launch ``kernel(tensors..., n, BLOCK, WIDE, WHOLE)`` with one program per block.
+def eviction(tensor: torch.Tensor, count: int = 2) -> str:
+    """L2's policy for what a kernel reads that reads and writes so many of these in all, as Triton calls it."""
+    return "evict_last" if streamed(count * tensor.nbytes, tensor) else ""
+
+
+def launch_blocks(kernel: Any, *tensors: torch.Tensor, block: int, num_warps: int, **constants: str) -> None:
+    """Launch ``kernel(tensors..., n, BLOCK, WIDE, WHOLE)`` with one program per block; ``constants`` are further ones.
 
     ``WHOLE`` promises that no block is cut off. Where all vectors start equally far past a 16-byte boundary, the
     elements before the next one get a launch of their own: Triton specialises on pointers divisible by 16, and only
@@ -47,9 +53,10 @@ def launch_blocks(kernel: Any, *tensors: torch.Tensor, block: int, num_warps: in
     n, shifts = tensors[0].numel(), {t.data_ptr() % PACK for t in tensors}
     if n and len(shifts) == 1 and (shift := shifts.pop()):
         head = min(n, (PACK - shift) // tensors[0].element_size())
-        launch(kernel, (1,), *(t[:head] for t in tensors), head, BLOCK=PACK, WIDE=False, WHOLE=False, num_warps=1)
+        first = {"BLOCK": PACK, "WIDE": False, "WHOLE": False, "num_warps": 1, **constants}
+        launch(kernel, (1,), *(t[:head] for t in tensors), head, **first)
         n, tensors = n - head, tuple(t[head:] for t in tensors)
     if n:
         grid = (ceil_div(n, block),)
         wide, whole = n > NARROW - block, n % block == 0
-        launch(kernel, grid, *tensors, n, BLOCK=block, WIDE=wide, WHOLE=whole, num_warps=num_warps)
+        launch(kernel, grid, *tensors, n, BLOCK=block, WIDE=wide, WHOLE=whole, num_warps=num_warps, **constants)

@@ -6,7 +6,7 @@ import triton.language as tl
 
 from pytest_roofline.operands import require_vectors
 
-from ._blocks import best_block, block_start, launch_blocks
+from ._blocks import best_block, block_start, eviction, launch_blocks
 
 
 @triton.jit
@@ -16,69 +16,72 @@ def _rectified(x):
 
 
 @triton.jit
-def _add_one_at(x_ptr, y_ptr, offsets, inside):
-    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside) + 1, mask=inside)
+def _add_one_at(x_ptr, y_ptr, offsets, inside, EVICTION: tl.constexpr):
+    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside, eviction_policy=EVICTION) + 1, mask=inside)
 
 
 @triton.jit
-def _relu_at(x_ptr, y_ptr, offsets, inside):
-    tl.store(y_ptr + offsets, _rectified(tl.load(x_ptr + offsets, mask=inside)), mask=inside)
+def _relu_at(x_ptr, y_ptr, offsets, inside, EVICTION: tl.constexpr):
+    tl.store(y_ptr + offsets, _rectified(tl.load(x_ptr + offsets, mask=inside, eviction_policy=EVICTION)), mask=inside)
 
 
 @triton.jit
-def _add_relu_at(x_ptr, y_ptr, offsets, inside):
+def _add_relu_at(x_ptr, y_ptr, offsets, inside, EVICTION: tl.constexpr):
     # The sum stays in a register: half the traffic of the pair and one launch less.
-    tl.store(y_ptr + offsets, _rectified(tl.load(x_ptr + offsets, mask=inside) + 1), mask=inside)
+    tl.store(
+        y_ptr + offsets, _rectified(tl.load(x_ptr + offsets, mask=inside, eviction_policy=EVICTION) + 1), mask=inside
+    )
 
 
 @triton.jit
-def _add_one(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr):
+def _add_one(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr, EVICTION: tl.constexpr):
     # I/O: read x, write y.
     # Only a block that is cut off is masked: a mask that is not constant over 16 bytes splits accesses.
     start = block_start(BLOCK, WIDE)
     offsets = start + tl.arange(0, BLOCK)
     if WHOLE or start + BLOCK <= n:
-        _add_one_at(x_ptr, y_ptr, offsets, None)
+        _add_one_at(x_ptr, y_ptr, offsets, None, EVICTION)
     else:
-        _add_one_at(x_ptr, y_ptr, offsets, offsets < n)
+        _add_one_at(x_ptr, y_ptr, offsets, offsets < n, EVICTION)
 
 
 @triton.jit
-def _relu(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr):
+def _relu(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr, EVICTION: tl.constexpr):
     # I/O: read x, write y.
     # Only a block that is cut off is masked: a mask that is not constant over 16 bytes splits accesses.
     start = block_start(BLOCK, WIDE)
     offsets = start + tl.arange(0, BLOCK)
     if WHOLE or start + BLOCK <= n:
-        _relu_at(x_ptr, y_ptr, offsets, None)
+        _relu_at(x_ptr, y_ptr, offsets, None, EVICTION)
     else:
-        _relu_at(x_ptr, y_ptr, offsets, offsets < n)
+        _relu_at(x_ptr, y_ptr, offsets, offsets < n, EVICTION)
 
 
 @triton.jit
-def _add_relu(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr):
+def _add_relu(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr, EVICTION: tl.constexpr):
     # I/O: read x, write y.
     # Only a block that is cut off is masked: a mask that is not constant over 16 bytes splits accesses.
     start = block_start(BLOCK, WIDE)
     offsets = start + tl.arange(0, BLOCK)
     if WHOLE or start + BLOCK <= n:
-        _add_relu_at(x_ptr, y_ptr, offsets, None)
+        _add_relu_at(x_ptr, y_ptr, offsets, None, EVICTION)
     else:
-        _add_relu_at(x_ptr, y_ptr, offsets, offsets < n)
+        _add_relu_at(x_ptr, y_ptr, offsets, offsets < n, EVICTION)
 
 
 def unfused(x: torch.Tensor, y: torch.Tensor, *, sums: torch.Tensor) -> None:
     """``sums = x + 1``, then ``y = relu(sums)``. Raises ``ValueError`` unless all are dense vectors of one length."""
     require_vectors("add_relu", x, y, sums)
     block, num_warps = best_block(y)
-    launch_blocks(_add_one, x, sums, block=block, num_warps=num_warps)
-    launch_blocks(_relu, sums, y, block=block, num_warps=num_warps)
+    policy = eviction(x)
+    launch_blocks(_add_one, x, sums, block=block, num_warps=num_warps, EVICTION=policy)
+    launch_blocks(_relu, sums, y, block=block, num_warps=num_warps, EVICTION=policy)
 
 
 def add_relu(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
     """Fused, one program per ``block`` elements. Raises ``ValueError`` unless both are dense vectors of one length."""
     require_vectors("add_relu", x, y)
-    launch_blocks(_add_relu, x, y, block=block, num_warps=num_warps)
+    launch_blocks(_add_relu, x, y, block=block, num_warps=num_warps, EVICTION=eviction(x))
 
 
 def fused(x: torch.Tensor, y: torch.Tensor) -> None:

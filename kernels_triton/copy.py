@@ -8,24 +8,24 @@ from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import ceil_div
 from pytest_roofline.operands import require_vectors
 
-from ._blocks import best_block, block_start, launch_blocks
+from ._blocks import best_block, block_start, eviction, launch_blocks
 
 
 @triton.jit
-def _copy_at(x_ptr, y_ptr, offsets, inside):
-    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside), mask=inside)
+def _copy_at(x_ptr, y_ptr, offsets, inside, EVICTION: tl.constexpr):
+    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside, eviction_policy=EVICTION), mask=inside)
 
 
 @triton.jit
-def _copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr):
+def _copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr, EVICTION: tl.constexpr):
     # I/O: read x, write y.
     # Only a block that is cut off is masked: a mask that is not constant over 16 bytes splits accesses.
     start = block_start(BLOCK, WIDE)
     offsets = start + tl.arange(0, BLOCK)
     if WHOLE or start + BLOCK <= n:
-        _copy_at(x_ptr, y_ptr, offsets, None)
+        _copy_at(x_ptr, y_ptr, offsets, None, EVICTION)
     else:
-        _copy_at(x_ptr, y_ptr, offsets, offsets < n)
+        _copy_at(x_ptr, y_ptr, offsets, offsets < n, EVICTION)
 
 
 @triton.jit
@@ -35,21 +35,27 @@ def _copy_grid_stride(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     for start in range(first, n, tl.num_programs(0).to(tl.int64) * BLOCK):
         offsets = start + tl.arange(0, BLOCK)
         if start + BLOCK <= n:
-            _copy_at(x_ptr, y_ptr, offsets, None)
+            _copy_at(x_ptr, y_ptr, offsets, None, "")
         else:
-            _copy_at(x_ptr, y_ptr, offsets, offsets < n)
+            _copy_at(x_ptr, y_ptr, offsets, offsets < n, "")
 
 
-def copy(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
+def copy(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int, policy: str = "") -> None:
     """One program per ``block`` elements. Raises ``ValueError`` unless both are dense vectors of one length."""
     require_vectors("copy", x, y)
-    launch_blocks(_copy, x, y, block=block, num_warps=num_warps)
+    launch_blocks(_copy, x, y, block=block, num_warps=num_warps, EVICTION=policy)
 
 
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``copy`` does."""
     block, num_warps = best_block(y)
     copy(x, y, block=block, num_warps=num_warps)
+
+
+def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:
+    """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``copy`` does."""
+    block, num_warps = best_block(y)
+    copy(x, y, block=block, num_warps=num_warps, policy=eviction(x))
 
 
 def grid_stride(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int, programs: int) -> None:

@@ -5,6 +5,7 @@ import triton
 import triton.language as tl
 
 from kernels_triton import _rowwise as rowwise
+from kernels_triton._blocks import eviction
 from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div
 from pytest_roofline.operands import row_extents
@@ -74,13 +75,14 @@ def _layernorm_fused(
     eps,
     ROWS: tl.constexpr,
     BLOCK: tl.constexpr,
+    EVICTION: tl.constexpr,
 ):
     # A program reads its rows once and keeps them in registers until it has written them: the second look at a row, for
     # the variance of its deviations, costs no memory traffic, and a large mean cancels nothing.
     row = (tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS))[:, None]
     column = tl.arange(0, BLOCK)[None, :]
     inside = (row < rows) & (column < columns)
-    x = tl.load(x_ptr + row * x_row + column, mask=inside, other=0).to(tl.float32)
+    x = tl.load(x_ptr + row * x_row + column, mask=inside, other=0, eviction_policy=EVICTION).to(tl.float32)
     mean = tl.sum(x, axis=1) / columns
     deviation = tl.where(column < columns, x - mean[:, None], 0.0)
     variance = tl.sum(deviation * deviation, axis=1) / columns
@@ -171,7 +173,7 @@ def fused(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: torch.Te
         return fused_looped(x, weight, bias, y, eps=eps, block=BLOCK, num_warps=8)
     if x.numel():
         tensors, layout = (x, weight, bias, y), (rows, columns, x.stride(0), y.stride(0))
-        options = {"ROWS": plan.rows, "BLOCK": plan.block, "num_warps": plan.num_warps}
+        options = {"ROWS": plan.rows, "BLOCK": plan.block, "num_warps": plan.num_warps, "EVICTION": eviction(x)}
         launch(_layernorm_fused, plan.grid(rows), *tensors, *layout, eps, **options)
 
 

@@ -5,6 +5,7 @@ import triton
 import triton.language as tl
 
 from kernels_triton import _rowwise as rowwise
+from kernels_triton._blocks import eviction
 from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div
 from pytest_roofline.operands import row_extents
@@ -36,12 +37,24 @@ def _rmsnorm_scale(x_ptr, weight_ptr, squares_ptr, y_ptr, columns, x_row, y_row,
 
 
 @triton.jit
-def _rmsnorm_fused(x_ptr, weight_ptr, y_ptr, rows, columns, x_row, y_row, eps, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def _rmsnorm_fused(
+    x_ptr,
+    weight_ptr,
+    y_ptr,
+    rows,
+    columns,
+    x_row,
+    y_row,
+    eps,
+    ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    EVICTION: tl.constexpr,
+):
     # A program reads its rows once and keeps them in registers until it has written them.
     row = (tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS))[:, None]
     column = tl.arange(0, BLOCK)[None, :]
     inside = (row < rows) & (column < columns)
-    x = tl.load(x_ptr + row * x_row + column, mask=inside, other=0).to(tl.float32)
+    x = tl.load(x_ptr + row * x_row + column, mask=inside, other=0, eviction_policy=EVICTION).to(tl.float32)
     scale = 1.0 / tl.sqrt(tl.sum(x * x, axis=1) / columns + eps)
     weight = tl.load(weight_ptr + column, mask=column < columns).to(tl.float32)
     y = x * scale[:, None] * weight
@@ -94,7 +107,7 @@ def fused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: float)
         return fused_looped(x, weight, y, eps=eps, block=BLOCK, num_warps=16)
     if x.numel():
         layout = (rows, columns, x.stride(0), y.stride(0))
-        options = {"ROWS": plan.rows, "BLOCK": plan.block, "num_warps": plan.num_warps}
+        options = {"ROWS": plan.rows, "BLOCK": plan.block, "num_warps": plan.num_warps, "EVICTION": eviction(x)}
         launch(_rmsnorm_fused, plan.grid(rows), x, weight, y, *layout, eps, **options)
 
 

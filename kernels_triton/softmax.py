@@ -5,6 +5,7 @@ import triton
 import triton.language as tl
 
 from kernels_triton import _rowwise as rowwise
+from kernels_triton._blocks import eviction
 from kernels_triton._launch import launch
 from pytest_roofline.launch import GpuNeeded, ceil_div, require
 from pytest_roofline.operands import row_extents
@@ -57,12 +58,14 @@ def _softmax_scale(x_ptr, maxima_ptr, sums_ptr, y_ptr, columns, x_row, y_row, BL
 
 
 @triton.jit
-def _softmax_fused(x_ptr, y_ptr, rows, columns, x_row, y_row, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def _softmax_fused(
+    x_ptr, y_ptr, rows, columns, x_row, y_row, ROWS: tl.constexpr, BLOCK: tl.constexpr, EVICTION: tl.constexpr
+):
     # A program reads its rows once and keeps them in registers until it has written them.
     row = (tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS))[:, None]
     column = tl.arange(0, BLOCK)[None, :]
     inside = (row < rows) & (column < columns)
-    x = tl.load(x_ptr + row * x_row + column, mask=inside, other=float("-inf"))
+    x = tl.load(x_ptr + row * x_row + column, mask=inside, other=float("-inf"), eviction_policy=EVICTION)
     x = x.to(tl.float32)
     exponentials = tl.exp(x - _shift(tl.max(x, axis=1))[:, None])
     y = exponentials * (1.0 / tl.sum(exponentials, axis=1))[:, None]
@@ -98,7 +101,16 @@ def _softmax_fused_looped(x_ptr, y_ptr, columns, x_row, y_row, BLOCK: tl.constex
 
 @triton.jit
 def _softmax_fused_split(
-    x_ptr, y_ptr, shares_ptr, rows, columns, x_row, y_row, PARTS: tl.constexpr, BLOCK: tl.constexpr
+    x_ptr,
+    y_ptr,
+    shares_ptr,
+    rows,
+    columns,
+    x_row,
+    y_row,
+    PARTS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    EVICTION: tl.constexpr,
 ):
     # PARTS programs share a row and keep it in registers. Each writes what it found, its largest element and its sum of
     # exponentials, into one word of 64 bits, and waits until no word of the row is zero: no program finds zero, because
@@ -109,7 +121,7 @@ def _softmax_fused_split(
     part = place % PARTS
     column = part * BLOCK + tl.arange(0, BLOCK)
     inside = column < columns
-    x = tl.load(x_ptr + row * x_row + column, mask=inside, other=float("-inf")).to(tl.float32)
+    x = tl.load(x_ptr + row * x_row + column, mask=inside, other=float("-inf"), eviction_policy=EVICTION).to(tl.float32)
     largest = tl.max(x, axis=0)
     exponentials = tl.exp(x - _shift(largest))
     high = largest.to(tl.int32, bitcast=True).to(tl.int64) << 32
@@ -158,7 +170,7 @@ def fused(x: torch.Tensor, y: torch.Tensor, *, shares: torch.Tensor | None = Non
             return fused_looped(x, y, block=BLOCK, num_warps=32)
         return fused_split(x, y, shares=shares)
     if x.numel():
-        options = {"ROWS": plan.rows, "BLOCK": plan.block, "num_warps": plan.num_warps}
+        options = {"ROWS": plan.rows, "BLOCK": plan.block, "num_warps": plan.num_warps, "EVICTION": eviction(x)}
         launch(_softmax_fused, plan.grid(rows), x, y, rows, columns, x.stride(0), y.stride(0), **options)
 
 
@@ -180,7 +192,7 @@ def fused_split(x: torch.Tensor, y: torch.Tensor, *, shares: torch.Tensor) -> No
     if triton.knobs.runtime.interpret:
         raise GpuNeeded("programs that wait for each other must run at the same time")
     if x.numel():
-        options = {"PARTS": count, "BLOCK": SPLIT_BLOCK, "num_warps": SPLIT_WARPS}
+        options = {"PARTS": count, "BLOCK": SPLIT_BLOCK, "num_warps": SPLIT_WARPS, "EVICTION": eviction(x)}
         shares.zero_()
         launch(_softmax_fused_split, (rows * count,), x, y, shares, rows, columns, x.stride(0), y.stride(0), **options)
 

@@ -4,6 +4,7 @@ import torch
 import triton
 import triton.language as tl
 
+from kernels_triton._blocks import eviction
 from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div
 from pytest_roofline.operands import transpose_extents
@@ -33,6 +34,7 @@ def _transpose_tiled(
     COLUMNS: tl.constexpr,
     WIDE: tl.constexpr,
     APART: tl.constexpr,
+    EVICTION: tl.constexpr,
 ):
     # A program transposes a tile; the compiler takes it through shared memory, and both sides run along rows. Programs
     # that run at the same time are neighbours along a row of y: what is written together lies together. Only the tile's
@@ -52,9 +54,9 @@ def _transpose_tiled(
     x = x_ptr + (rows[:, None] * x_row + columns[None, :] * x_column)
     y = y_ptr + (columns[:, None] * y_row + rows[None, :] * y_column)
     if APART and (m - row >= ROWS) & (n - column >= COLUMNS):
-        tl.store(y, tl.trans(tl.load(x)))
+        tl.store(y, tl.trans(tl.load(x, eviction_policy=EVICTION)))
     else:
-        tl.store(y, tl.trans(tl.load(x, mask=inside)), mask=tl.trans(inside))
+        tl.store(y, tl.trans(tl.load(x, mask=inside, eviction_policy=EVICTION)), mask=tl.trans(inside))
 
 
 def naive(x: torch.Tensor, y: torch.Tensor, *, block: int) -> None:
@@ -74,6 +76,7 @@ def tiled(x: torch.Tensor, y: torch.Tensor) -> None:
         grid = (ceil_div(m, rows) * ceil_div(n, columns),)
         wide = max(strides) * (rows + columns) >= 1 << 31
         options = {"ROWS": rows, "COLUMNS": columns, "WIDE": wide, "APART": apart, "num_warps": num_warps}
+        options["EVICTION"] = "" if apart else eviction(x)
         launch(_transpose_tiled, grid, x, y, m, n, *strides, **options)
 
 

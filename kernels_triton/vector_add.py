@@ -8,7 +8,7 @@ from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import ceil_div, misalignment, require
 from pytest_roofline.operands import require_vectors
 
-from ._blocks import PACK, best_block, block_start, launch_blocks
+from ._blocks import PACK, best_block, block_start, eviction, launch_blocks
 
 
 @triton.jit
@@ -43,21 +43,23 @@ def _add_unmasked(x_ptr, y_ptr, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def _add_at(x_ptr, y_ptr, offsets, inside):
-    x = tl.load(x_ptr + offsets, mask=inside)
+def _add_at(x_ptr, y_ptr, offsets, inside, EVICTION: tl.constexpr):
+    x = tl.load(x_ptr + offsets, mask=inside, eviction_policy=EVICTION)
     y = tl.load(y_ptr + offsets, mask=inside)
     tl.store(y_ptr + offsets, x + y, mask=inside)
 
 
 @triton.jit
-def _add_vectorised(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr):
+def _add_vectorised(
+    x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr, EVICTION: tl.constexpr
+):
     # Only a block that is cut off is masked: all others have wide accesses whatever the length.
     start = block_start(BLOCK, WIDE)
     offsets = start + tl.arange(0, BLOCK)
     if WHOLE or start + BLOCK <= n:
-        _add_at(x_ptr, y_ptr, offsets, None)
+        _add_at(x_ptr, y_ptr, offsets, None, EVICTION)
     else:
-        _add_at(x_ptr, y_ptr, offsets, offsets < n)
+        _add_at(x_ptr, y_ptr, offsets, offsets < n, EVICTION)
 
 
 def vector_add(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
@@ -87,7 +89,14 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``vector_add`` does."""
     require_vectors("vector_add", x, y)
     block, num_warps = best_block(y)
-    launch_blocks(_add_vectorised, x, y, block=block, num_warps=num_warps)
+    launch_blocks(_add_vectorised, x, y, block=block, num_warps=num_warps, EVICTION="")
+
+
+def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:
+    """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``vector_add`` does."""
+    require_vectors("vector_add", x, y)
+    block, num_warps = best_block(y)
+    launch_blocks(_add_vectorised, x, y, block=block, num_warps=num_warps, EVICTION=eviction(x))
 
 
 def l2_persistent(x: torch.Tensor, y: torch.Tensor) -> None:

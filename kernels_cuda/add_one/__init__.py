@@ -12,6 +12,7 @@ from .._packs import launch_packs, launch_scalar
 _HERE = Path(__file__).parent
 SCALAR = Source(_HERE / "scalar.cu")
 VECTORISED = Source(_HERE / "vectorised.cu")
+EVICT_LAST = Source(_HERE / "evict_last.cu")
 
 
 def scalar(x: torch.Tensor, y: torch.Tensor) -> None:
@@ -24,3 +25,9 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``scalar`` does."""
     require_vectors("add_one", x, y)
     launch_packs(VECTORISED, "add_one_vectorised", x, y)
+
+
+def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:
+    """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``scalar`` does."""
+    require_vectors("add_one", x, y)
+    launch_packs(EVICT_LAST, "add_one_evict_last", x, y, eviction=True)

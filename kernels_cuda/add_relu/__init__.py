@@ -17,8 +17,8 @@ FUSED = Source(_HERE / "fused.cu")
 def unfused(x: torch.Tensor, y: torch.Tensor, *, sums: torch.Tensor) -> None:
     """``sums = x + 1``, then ``y = relu(sums)``. Raises ``ValueError`` unless all are dense vectors of one length."""
     require_vectors("add_relu", x, y, sums)
-    launch_packs(UNFUSED, "add_relu_unfused_sum", x, sums)
-    launch_packs(UNFUSED, "add_relu_unfused_relu", sums, y)
+    launch_packs(UNFUSED, "add_relu_unfused_sum", x, sums, eviction=True)
+    launch_packs(UNFUSED, "add_relu_unfused_relu", sums, y, eviction=True)
 
 
 def fused_scalar(x: torch.Tensor, y: torch.Tensor) -> None:
@@ -30,4 +30,4 @@ def fused_scalar(x: torch.Tensor, y: torch.Tensor) -> None:
 def fused(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``fused_scalar`` does."""
     require_vectors("add_relu", x, y)
-    launch_packs(FUSED, "add_relu_fused", x, y)
+    launch_packs(FUSED, "add_relu_fused", x, y, eviction=True)

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "../_evict_last.cuh"
 #include "../_packs.cuh"
 
 template <typename T>
@@ -20,9 +21,10 @@ struct AddRelu {
     __device__ T operator()(T x) const { return Relu<T>()(AddOne<T>()(x)); }
 };
 
-// y = f(x), 16 bytes per thread.
-template <typename T, typename Index, typename F>
+// y = f(x), 16 bytes per thread. STREAMED through L2, x is evicted last.
+template <bool STREAMED, typename T, typename Index, typename F>
 __device__ void stream(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs, F f) {
+    x = evict_last<STREAMED>(x);
     for_own_item<T>(
         n, head, packs,
         [&](Index i) { packs_from(y + head)[i] = map_pack<T>(packs_from(x + head)[i], f); },

@@ -10,7 +10,7 @@ __global__ void __launch_bounds__(BLOCK) add_relu_fused_scalar(const T* __restri
     }
 }
 
-template <typename T, typename Index>
+template <typename T, typename Index, bool STREAMED>
 __global__ void __launch_bounds__(BLOCK) add_relu_fused(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
-    stream(x, y, n, head, packs, AddRelu<T>());
+    stream<STREAMED>(x, y, n, head, packs, AddRelu<T>());
 }

@@ -2,12 +2,12 @@
 
 #include "add_relu.cuh"
 
-template <typename T, typename Index>
+template <typename T, typename Index, bool STREAMED>
 __global__ void __launch_bounds__(BLOCK) add_relu_unfused_sum(const T* __restrict__ x, T* __restrict__ sums, Index n, Index head, Index packs) {
-    stream(x, sums, n, head, packs, AddOne<T>());
+    stream<STREAMED>(x, sums, n, head, packs, AddOne<T>());
 }
 
-template <typename T, typename Index>
+template <typename T, typename Index, bool STREAMED>
 __global__ void __launch_bounds__(BLOCK) add_relu_unfused_relu(const T* __restrict__ sums, T* __restrict__ y, Index n, Index head, Index packs) {
-    stream(sums, y, n, head, packs, Relu<T>());
+    stream<STREAMED>(sums, y, n, head, packs, Relu<T>());
 }

@@ -13,6 +13,7 @@ from .._packs import launch_packs, launch_scalar
 _HERE = Path(__file__).parent
 SCALAR = Source(_HERE / "scalar.cu")
 VECTORISED = Source(_HERE / "vectorised.cu")
+EVICT_LAST = Source(_HERE / "evict_last.cu")
 GRID_STRIDE = Source(_HERE / "grid_stride.cu")
 UNROLLED = Source(_HERE / "unrolled.cu")
 
@@ -27,6 +28,12 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``scalar`` does."""
     require_vectors("copy", x, y)
     launch_packs(VECTORISED, "copy_vectorised", x, y)
+
+
+def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:
+    """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``scalar`` does."""
+    require_vectors("copy", x, y)
+    launch_packs(EVICT_LAST, "copy_evict_last", x, y, eviction=True)
 
 
 def grid_stride(x: torch.Tensor, y: torch.Tensor, *, max_blocks: int) -> None:

@@ -12,6 +12,7 @@ from .._packs import BLOCK, launch_packs
 _HERE = Path(__file__).parent
 SCALAR = Source(_HERE / "scalar.cu")
 VECTORISED = Source(_HERE / "vectorised.cu")
+EVICT_LAST = Source(_HERE / "evict_last.cu")
 UNROLLED = Source(_HERE / "unrolled.cu")
 
 
@@ -26,6 +27,12 @@ def vectorised(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``scalar`` does."""
     require_vectors("fma", a, b, c)
     launch_packs(VECTORISED, "fma_vectorised", a, b, c)
+
+
+def evict_last(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
+    """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``scalar`` does."""
+    require_vectors("fma", a, b, c)
+    launch_packs(EVICT_LAST, "fma_evict_last", a, b, c, eviction=True)
 
 
 def unrolled(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, unroll: int) -> None:

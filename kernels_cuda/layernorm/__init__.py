@@ -55,7 +55,7 @@ def fused(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: torch.Te
     if not rows or not columns:
         return None
     width = rowwise.width(columns, x, y, weight, bias)
-    chosen = rowwise.in_registers(FUSED, "layernorm_fused", c_type(x), columns, width)
+    chosen = rowwise.in_registers(FUSED, "layernorm_fused", c_type(x), columns, width, rowwise.evicts_last(x))
     if chosen is None:
         return fused_looped(x, weight, bias, y, eps=eps)
     function, block, per_block = chosen

@@ -5,12 +5,13 @@
 
 #include "../_rowwise.cuh"
 
-template <typename T, int WIDTH, int THREADS, int WORDS>
+template <typename T, int WIDTH, int THREADS, int WORDS, bool STREAMED>
 __global__ void layernorm_fused(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias,
                                 T* __restrict__ y, long long rows, int columns, long long x_row, long long y_row,
                                 float eps) {
     __shared__ float sums[32], squares[32];
     const long long row = static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y;
+    x = evict_last<STREAMED>(x);
     if (THREADS >= 32 && row >= rows) {
         return;  // a whole warp; blocks of one row never come here
     }

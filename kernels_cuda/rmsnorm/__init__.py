@@ -46,7 +46,9 @@ def fused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: float)
     if not rows or not columns:
         return None
     width = rowwise.width(columns, x, y, weight)
-    chosen = rowwise.in_registers(FUSED, "rmsnorm_fused", c_type(x), columns, width, PLANS[width])
+    chosen = rowwise.in_registers(
+        FUSED, "rmsnorm_fused", c_type(x), columns, width, rowwise.evicts_last(x), PLANS[width]
+    )
     if chosen is None:
         return fused_looped(x, weight, y, eps=eps)
     function, block, per_block = chosen

@@ -71,7 +71,9 @@ def fused(x: torch.Tensor, y: torch.Tensor) -> None:
     if not rows or not columns:
         return None
     width = rowwise.width(columns, x, y)
-    chosen = rowwise.in_registers(FUSED, "softmax_fused", c_type(x), columns, width, PLANS[width])
+    chosen = rowwise.in_registers(
+        FUSED, "softmax_fused", c_type(x), columns, width, rowwise.evicts_last(x), PLANS[width]
+    )
     if chosen is None:
         if width == 1:
             return fused_looped(x, y)
@@ -106,7 +108,7 @@ def fused_cluster(x: torch.Tensor, y: torch.Tensor) -> None:
     cluster = next((blocks for blocks in CLUSTERS if words <= blocks * SHARED_WORDS), None)
     if width == 1 or cluster is None:
         raise ValueError(f"a cluster shares rows of whole 16-byte words, up to {CLUSTERS[-1] * SHARED_WORDS} of them")
-    plan = f"{cluster}, {SHARED_THREADS}, {SHARED_HELD}, {SHARED_STORED}, {SHARED_BLOCKS}"
+    plan = f"{cluster}, {SHARED_THREADS}, {SHARED_HELD}, {SHARED_STORED}, {SHARED_BLOCKS}, {rowwise.evicts_last(x)}"
     function = FUSED_CLUSTER.function(f"softmax_fused_cluster<{c_type(x)}, {plan}>")
     shared_bytes = SHARED_STORED * SHARED_THREADS * rowwise.PACK
     function((rows * cluster,), (SHARED_THREADS,), (x, y, columns, x.stride(0), y.stride(0)), shared_bytes)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from pytest_roofline.l2 import streamed
 from pytest_roofline.launch import Function, Source, c_type, ceil_div
 from pytest_roofline.operands import transpose_extents
 
@@ -70,7 +71,7 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     if x_column != 1 or y_column != 1:
         return shared_padded(x, y)
     if not (x_row * size | y_row * size | x.data_ptr() | y.data_ptr()) % PACK:
-        function, grid, block = _vectorised_plan(x.dtype, m, n)
+        function, grid, block = _vectorised_plan(x.dtype, m, n, streamed(2 * x.nbytes, x))
         function(grid, block, (x, y, m, n, x_row, y_row))
     elif size in REALIGNED:
         function, grid = _realigned_plan(x.dtype, m, n)
@@ -81,10 +82,11 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
 
 # Plans are remembered, because they cost the host more than a launch.
 @functools.lru_cache(maxsize=4096)
-def _vectorised_plan(dtype: torch.dtype, m: int, n: int) -> tuple[Function, tuple[int], tuple[int]]:
+def _vectorised_plan(dtype: torch.dtype, m: int, n: int, last: bool) -> tuple[Function, tuple[int], tuple[int]]:
     packs, threads = SMALL_TILE if m * n * dtype.itemsize <= SMALL_BYTES else LARGE_TILE
     tile = packs * PACK // dtype.itemsize
-    function = VECTORISED.function(f"transpose_vectorised<{c_type(torch.empty(0, dtype=dtype))}, {packs}, {threads}>")
+    plan = f"{packs}, {threads}, {str(last).lower()}"
+    function = VECTORISED.function(f"transpose_vectorised<{c_type(torch.empty(0, dtype=dtype))}, {plan}>")
     return function, (ceil_div(m, tile) * ceil_div(n, tile),), (threads,)
 
 

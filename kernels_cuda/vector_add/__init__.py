@@ -13,6 +13,7 @@ from .._packs import BLOCK, PACK, launch_packs, launch_scalar
 _HERE = Path(__file__).parent
 SCALAR = Source(_HERE / "scalar.cu")
 VECTORISED = Source(_HERE / "vectorised.cu")
+EVICT_LAST = Source(_HERE / "evict_last.cu")
 HINTED = Source(_HERE / "hinted.cu")
 UNMASKED = Source(_HERE / "unmasked.cu")
 
@@ -30,6 +31,12 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """
     require_vectors("vector_add", x, y)
     launch_packs(VECTORISED, "vector_add_vectorised", x, y)
+
+
+def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:
+    """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``scalar`` does."""
+    require_vectors("vector_add", x, y)
+    launch_packs(EVICT_LAST, "vector_add_evict_last", x, y, eviction=True)
 
 
 def hinted(x: torch.Tensor, y: torch.Tensor) -> None:

@@ -57,9 +57,9 @@ class Counted:
         self.cases.update(other.cases)
         for compiler, kernels in other.compiled.items():
             self.compiled.setdefault(compiler, {}).update(kernels)
-        self._drop_unused()
+        self.drop_unused()
 
-    def _drop_unused(self) -> None:
+    def drop_unused(self) -> None:
         """Forget kernels that no case launches any more."""
         used = {key for case in self.cases.values() for key in case.kernels}
         self.compiled = {

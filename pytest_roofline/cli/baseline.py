@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from pytest_roofline.baselines import Baseline, BaselineError, Store
+from pytest_roofline.baselines import Baseline, BaselineError, Store, cases
 from pytest_roofline.cli import FAILED, console
 from pytest_roofline.reports import units
 from pytest_roofline.reports.styled import HEAD, Line, Segment, line
@@ -71,7 +71,7 @@ def verify(folder: Folder = DEFAULT_FOLDER) -> None:
 def promote(
     run: Annotated[Path, typer.Argument(help="run file (--roofline-save)")],
     folder: Folder = DEFAULT_FOLDER,
-    cases: Annotated[str, typer.Option(help="only cases whose id contains this")] = "",
+    only: Annotated[str, typer.Option("--cases", help="only cases whose id contains this")] = "",
 ) -> None:
     """Accept the results of a run file, as --roofline-update does at the end of a run.
 
@@ -79,7 +79,7 @@ def promote(
     """
     found = read(run)
     store = Store(folder)
-    chosen = replace(found, cases=tuple(case for case in found.cases if cases in case.id))
+    chosen = replace(found, cases=tuple(case for case in found.cases if only in case.id))
     try:
         accepted = baselines_of(chosen)
         for baseline in accepted:
@@ -129,6 +129,52 @@ def _forget(baseline: Baseline, keep: int) -> int:
     used = {name for cases in (baseline.measured, baseline.noise) for runs in cases.values() for name in runs}
     baseline.campaigns = {name: found for name, found in baseline.campaigns.items() if name in used}
     return gone
+
+
+@app.command()
+def forget(
+    pattern: Annotated[str, typer.Argument(help="ids of cases, with wildcards ('copy/cuda/wide/*')")],
+    folder: Folder = DEFAULT_FOLDER,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="say what would go, and change nothing")] = False,
+) -> None:
+    """Forget cases that no longer exist: their times, published figures and counts, on every device."""
+    verb, found = "would forget" if dry_run else "forgot", 0
+    store = _existing(folder)
+    for device in store.devices():
+        for baseline in store.load_all(device):
+            gone = cases.forget(baseline, pattern)
+            if gone and not dry_run:
+                store.replace(baseline)
+            console.show([f"{verb} {case} of {device}" for case in gone])
+            found += len(gone)
+    if not found:
+        raise BaselineError(f"{folder} holds nothing of {pattern}")
+
+
+@app.command()
+def rename(
+    old: Annotated[str, typer.Argument(help="a case, or the first parts of ids (copy/cuda/wide)")],
+    new: Annotated[str, typer.Argument(help="what stands there now (copy/cuda/vectorised)")],
+    folder: Folder = DEFAULT_FOLDER,
+) -> None:
+    """Give cases that were renamed their history back, on every device. The operation stays the same."""
+    if old.split("/")[0] != new.split("/")[0]:
+        raise BaselineError(f"{old} and {new} are of two operations, which have a file each")
+    store = _existing(folder)
+    changed = {}
+    for device in store.devices():
+        for baseline in store.load_all(device):
+            try:
+                moved = cases.rename(baseline, old, new)
+            except ValueError as error:
+                raise BaselineError(f"{store.path(device, baseline.operation)}: {error}") from error
+            if moved:
+                changed[device] = baseline, moved
+    for device, (baseline, moved) in changed.items():
+        store.replace(baseline)
+        console.show([f"renamed {case} of {device} to {name}" for case, name in moved.items()])
+    if not changed:
+        raise BaselineError(f"{folder} holds nothing of {old}")
 
 
 def _existing(folder: Path) -> Store:

@@ -66,7 +66,8 @@ OPERATION = Operation(
     kernels=(
         # 256 threads: one element each, 16 bytes each, and 2, 4 and 8 times that.
         triton("scalar", 256),
-        Kernel("triton", "vectorised", "kernels_triton.copy:vectorised", DTYPES, tile=(1024,), best=True),
+        Kernel("triton", "vectorised", "kernels_triton.copy:vectorised", RUNG, tile=(1024,)),
+        Kernel("triton", "evict_last", "kernels_triton.copy:evict_last", DTYPES, tile=(1024,), best=True),
         Kernel(
             "triton",
             "grid_stride",
@@ -81,7 +82,8 @@ OPERATION = Operation(
         Kernel("triton", "l2_persistent", "kernels_triton.copy:l2_persistent", RUNG, tile=(1024,)),
         # f64 is what BabelStream copies, one element per thread.
         Kernel("cuda", "scalar", "kernels_cuda.copy:scalar", (*RUNG, "f64"), tile=(256,)),
-        Kernel("cuda", "vectorised", "kernels_cuda.copy:vectorised", DTYPES, tile=(1024,), best=True),
+        Kernel("cuda", "vectorised", "kernels_cuda.copy:vectorised", RUNG, tile=(1024,)),
+        Kernel("cuda", "evict_last", "kernels_cuda.copy:evict_last", DTYPES, tile=(1024,), best=True),
         Kernel(
             "cuda",
             "grid_stride",

@@ -80,12 +80,14 @@ OPERATION = Operation(
     kernels=(
         # 256 threads: one element each, 16 bytes each, and 2, 4 and 8 times that.
         triton("scalar", 256),
-        Kernel("triton", "vectorised", "kernels_triton.fma:vectorised", DTYPES, tile=(1024,), best=True),
+        Kernel("triton", "vectorised", "kernels_triton.fma:vectorised", DTYPES, tile=(1024,)),
+        Kernel("triton", "evict_last", "kernels_triton.fma:evict_last", DTYPES, tile=(1024,), best=True),
         triton("unrolled_2", 2048),
         triton("unrolled_4", 4096),
         triton("unrolled_8", 8192),
         Kernel("cuda", "scalar", "kernels_cuda.fma:scalar", DTYPES, tile=(256,)),
-        Kernel("cuda", "vectorised", "kernels_cuda.fma:vectorised", DTYPES, tile=(1024,), best=True),
+        Kernel("cuda", "vectorised", "kernels_cuda.fma:vectorised", DTYPES, tile=(1024,)),
+        Kernel("cuda", "evict_last", "kernels_cuda.fma:evict_last", DTYPES, tile=(1024,), best=True),
         cuda(2),
         cuda(4),
         cuda(8),

@@ -108,6 +108,30 @@ def test_pruning_keeps_the_newest_campaigns(command, promoted):
     assert Store(promoted).load("a100", "copy").counted is not None
 
 
+def test_forgetting_drops_a_case_everywhere(command, promoted):
+    """On every device and in every block, and campaigns that nothing uses then; a dry run changes nothing."""
+    ended = command("baseline", "forget", f"{CASE[:-3]}*", "--dry-run", "--baselines", promoted)
+    assert f"would forget {CASE} of h200" in ended.out
+    assert CASE in Store(promoted).load("h200", "copy").measured
+    assert f"forgot {CASE} of h200" in command("baseline", "forget", f"{CASE[:-3]}*", "--baselines", promoted).out
+    left = Store(promoted).load("h200", "copy")
+    assert (left.measured, left.campaigns) == ({}, {})
+    ended = command("baseline", "forget", CASE, "--baselines", promoted)
+    assert (ended.code, f"holds nothing of {CASE}" in ended.err) == (4, True)
+
+
+def test_renaming_keeps_the_history(command, promoted):
+    """All campaigns lie under the new name; another operation, a name that is taken and an unknown one are refused."""
+    new = CASE.replace("/f32/", "/f64/")
+    before = Store(promoted).load("h200", "copy").measured[CASE]
+    ended = command("baseline", "rename", CASE, new, "--baselines", promoted)
+    assert f"renamed {CASE} of h200 to {new}" in ended.out
+    assert Store(promoted).load("h200", "copy").measured == {new: before}
+    assert "two operations" in command("baseline", "rename", new, "fma/cuda", "--baselines", promoted).err
+    ended = command("baseline", "rename", CASE, new, "--baselines", promoted)
+    assert (ended.code, f"holds nothing of {CASE}" in ended.err) == (4, True)
+
+
 def test_a_folder_that_is_not_there_is_named(command, folder):
     """Exit code 4 for every question about it."""
     for name in ("list", "verify"):
