@@ -5,10 +5,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <math_constants.h>
-
-#include "_evict_last.cuh"
-
-#include "_evict_last.cuh"
+#include <roofline/evict_last.cuh>
 
 // What a thread moves at once: 16 bytes of elements, or a single one where rows are misaligned.
 template <typename T, int WIDTH>

@@ -26,10 +26,10 @@ def _add_one(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl
         _add_one_at(x_ptr, y_ptr, offsets, offsets < n, EVICTION)
 
 
-def add_one(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int, policy: str = "") -> None:
+def add_one(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
     """One program per ``block`` elements. Raises ``ValueError`` unless both are dense vectors of one length."""
     require_vectors("add_one", x, y)
-    launch_blocks(_add_one, x, y, block=block, num_warps=num_warps, EVICTION=policy)
+    launch_blocks(_add_one, x, y, block=block, num_warps=num_warps, EVICTION="")
 
 
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
@@ -40,5 +40,6 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
 
 def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:
     """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``add_one`` does."""
+    require_vectors("add_one", x, y)
     block, num_warps = best_block(y)
-    add_one(x, y, block=block, num_warps=num_warps, policy=eviction(x))
+    launch_blocks(_add_one, x, y, block=block, num_warps=num_warps, EVICTION=eviction(y))

@@ -40,10 +40,10 @@ def _copy_grid_stride(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
             _copy_at(x_ptr, y_ptr, offsets, offsets < n, "")
 
 
-def copy(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int, policy: str = "") -> None:
+def copy(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
     """One program per ``block`` elements. Raises ``ValueError`` unless both are dense vectors of one length."""
     require_vectors("copy", x, y)
-    launch_blocks(_copy, x, y, block=block, num_warps=num_warps, EVICTION=policy)
+    launch_blocks(_copy, x, y, block=block, num_warps=num_warps, EVICTION="")
 
 
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
@@ -54,8 +54,9 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
 
 def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:
     """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``copy`` does."""
+    require_vectors("copy", x, y)
     block, num_warps = best_block(y)
-    copy(x, y, block=block, num_warps=num_warps, policy=eviction(x))
+    launch_blocks(_copy, x, y, block=block, num_warps=num_warps, EVICTION=eviction(y))
 
 
 def grid_stride(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int, programs: int) -> None:

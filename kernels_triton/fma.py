@@ -29,10 +29,10 @@ def _fma(a_ptr, b_ptr, c_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr, WHOLE:
         _fma_at(a_ptr, b_ptr, c_ptr, offsets, offsets < n, EVICTION)
 
 
-def fma(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, block: int, num_warps: int, policy: str = "") -> None:
+def fma(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, block: int, num_warps: int) -> None:
     """One program per ``block`` elements. Raises ``ValueError`` unless all are dense vectors of one length."""
     require_vectors("fma", a, b, c)
-    launch_blocks(_fma, a, b, c, block=block, num_warps=num_warps, EVICTION=policy)
+    launch_blocks(_fma, a, b, c, block=block, num_warps=num_warps, EVICTION="")
 
 
 def vectorised(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
@@ -43,5 +43,6 @@ def vectorised(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
 
 def evict_last(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``fma`` does."""
+    require_vectors("fma", a, b, c)
     block, num_warps = best_block(c)
-    fma(a, b, c, block=block, num_warps=num_warps, policy=eviction(c, 3))
+    launch_blocks(_fma, a, b, c, block=block, num_warps=num_warps, EVICTION=eviction(c, 3))

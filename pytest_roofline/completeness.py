@@ -31,7 +31,9 @@ class CompletenessItem(pytest.Item):
         baselines = state.baselines
         problems = [f"orphan: {text}" for text in orphans(state, baselines)]
         if problems:
-            problems.append("pytest-roofline baseline forget CASE drops what is stored, baseline rename OLD NEW moves it")
+            problems.append(
+                "pytest-roofline baseline forget CASE drops what is stored, baseline rename OLD NEW moves it"
+            )
         if state.options.timing and state.device == "gpu" and state.complete:
             problems += [f"missing: {case} is in the baseline of this GPU, but did not run" for case in missing(state)]
             if not state.rows:

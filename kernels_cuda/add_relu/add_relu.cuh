@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "../_evict_last.cuh"
+#include <roofline/evict_last.cuh>
 #include "../_packs.cuh"
 
 template <typename T>
@@ -24,7 +24,7 @@ struct AddRelu {
 // y = f(x), 16 bytes per thread. STREAMED through L2, x is evicted last.
 template <bool STREAMED, typename T, typename Index, typename F>
 __device__ void stream(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs, F f) {
-    x = evict_last<STREAMED>(x);
+    x = roofline::evict_last<STREAMED>(x);
     for_own_item<T>(
         n, head, packs,
         [&](Index i) { packs_from(y + head)[i] = map_pack<T>(packs_from(x + head)[i], f); },

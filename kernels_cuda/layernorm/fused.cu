@@ -11,7 +11,7 @@ __global__ void layernorm_fused(const T* __restrict__ x, const T* __restrict__ w
                                 float eps) {
     __shared__ float sums[32], squares[32];
     const long long row = static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y;
-    x = evict_last<STREAMED>(x);
+    x = roofline::evict_last<STREAMED>(x);
     if (THREADS >= 32 && row >= rows) {
         return;  // a whole warp; blocks of one row never come here
     }

@@ -10,7 +10,7 @@ __global__ void rmsnorm_fused(const T* __restrict__ x, const T* __restrict__ wei
                               int columns, long long x_row, long long y_row, float eps) {
     __shared__ float squares[32];
     const long long row = static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y;
-    x = evict_last<STREAMED>(x);
+    x = roofline::evict_last<STREAMED>(x);
     if (THREADS >= 32 && row >= rows) {
         return;  // a whole warp; blocks of one row never come here
     }

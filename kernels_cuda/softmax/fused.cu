@@ -11,7 +11,7 @@ __global__ void softmax_fused(const T* __restrict__ x, T* __restrict__ y, long l
                               long long y_row) {
     __shared__ Share shares[32];
     const long long row = static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y;
-    x = evict_last<STREAMED>(x);
+    x = roofline::evict_last<STREAMED>(x);
     if (THREADS >= 32 && row >= rows) {
         return;  // a whole warp; blocks of one row never come here
     }

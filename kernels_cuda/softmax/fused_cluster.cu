@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) __cluster_dims__(CLUSTER, 1, 
     const int each = (columns / WIDTH + CLUSTER - 1) / CLUSTER;  // words of a block
     const int first = rank * each + threadIdx.x;
     const int words = min(columns / WIDTH - first, each - static_cast<int>(threadIdx.x));  // from this thread's first on
-    const uint4* from = reinterpret_cast<const uint4*>(evict_last<STREAMED>(x) + row * x_row) + first;
+    const uint4* from = reinterpret_cast<const uint4*>(roofline::evict_last<STREAMED>(x) + row * x_row) + first;
     T* to = y + row * y_row + static_cast<long long>(first) * WIDTH;
 
     uint4 held[HELD];

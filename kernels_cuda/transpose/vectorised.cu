@@ -8,7 +8,7 @@
 
 #include <cuda_fp16.h>
 
-#include "../_evict_last.cuh"
+#include <roofline/evict_last.cuh>
 #include "realigned.cuh"
 
 template <typename T, int PACKS, int THREADS, bool STREAMED>
@@ -22,7 +22,7 @@ __global__ void transpose_vectorised(const T* __restrict__ x, T* __restrict__ y,
     const long long first_column = static_cast<long long>(blockIdx.x / down) * TILE;
     const int rows = min(static_cast<long long>(TILE), m - first_row);
     const int columns = min(static_cast<long long>(TILE), n - first_column);
-    const T* x_tile = evict_last<STREAMED>(x) + first_row * x_row + first_column;
+    const T* x_tile = roofline::evict_last<STREAMED>(x) + first_row * x_row + first_column;
 
     if (rows < TILE || columns < TILE) {
         T* y_tile = y + first_column * y_row + first_row;

@@ -1,5 +1,7 @@
 // Kernels that reach for the ceilings of a device; they compute nothing of interest. n counts words of 16 bytes.
 
+#include <roofline/evict_last.cuh>
+
 // One 16-byte word per step and thread, grid-stride: read + write.
 extern "C" __global__ void copy_words(const int* from, int* to, long long n) {
   const int4* x = reinterpret_cast<const int4*>(from);
@@ -20,6 +22,13 @@ extern "C" __global__ void copy_tiles(const int* from, int* to, long long n) {
 #pragma unroll
   for (int k = 0; k < 4; ++k)
     if (first + k * 256 < n) y[first + k * 256] = word[k];
+}
+
+// One word per thread; L2 evicts last what was read, so that memory turns less often from reading to writing.
+extern "C" __global__ void copy_evict_last(const int* from, int* to, long long n) {
+  const int4* x = roofline::evict_last<true>(reinterpret_cast<const int4*>(from));
+  const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (i < n) reinterpret_cast<int4*>(to)[i] = x[i];
 }
 
 // Four loads in flight per thread, grid-stride; the store never happens, but the compiler cannot know.

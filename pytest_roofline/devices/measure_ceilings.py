@@ -69,9 +69,11 @@ def _seconds(session: Session, call: Callable[[], object], *, on_stream: bool = 
 def _copies(x: torch.Tensor, y: torch.Tensor) -> Ways:
     words = x.numel() // 4
     grid_stride, tiles = _SOURCE.function("copy_words"), _SOURCE.function("copy_tiles")
+    evict_last = _SOURCE.function("copy_evict_last")
     ways: Ways = {
         _MEMCPY: lambda: y.copy_(x),
         "float4 tiles of 1024": lambda: tiles((-(-words // 1024),), (256,), (x, y, words)),
+        "float4, reads evicted last": lambda: evict_last((-(-words // 256),), (256,), (x, y, words)),
     }
     for per_sm in _BLOCKS_PER_SM:
         grid = (_sms() * per_sm,)
