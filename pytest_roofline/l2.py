@@ -73,14 +73,6 @@ def persisting(tensor: torch.Tensor) -> Iterator[None]:
         _set(stream, _Window(None, 0, 0.0, _NORMAL, _NORMAL))
 
 
-def reset_persisting() -> None:
-    """Make ordinary lines of those that L2 evicts last: they outlast whatever else is read and written.
-
-    Raises ``RuntimeError`` with CUDA's error code.
-    """
-    _call(_driver().cuCtxResetPersistingL2Cache)
-
-
 def _set(stream: ctypes.c_void_p, window: _Window) -> None:
     _call(_driver().cuStreamSetAttribute, stream, _ACCESS_POLICY_WINDOW, ctypes.byref(window))
 

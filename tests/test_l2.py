@@ -114,21 +114,6 @@ def test_the_window_has_the_size_of_the_union_that_holds_it():
     assert ctypes.sizeof(l2._Window) == 64
 
 
-def test_lines_that_outlast_others_are_reset(monkeypatch):
-    """By the driver's call for it, whose error is told."""
-    calls = []
-
-    def reset():
-        calls.append("reset")
-        return len(calls) - 1
-
-    reset.__name__ = "cuCtxResetPersistingL2Cache"
-    monkeypatch.setattr(l2, "_driver", lambda: SimpleNamespace(cuCtxResetPersistingL2Cache=reset))
-    l2.reset_persisting()
-    with pytest.raises(RuntimeError, match="cuCtxResetPersistingL2Cache failed with CUDA error 1"):
-        l2.reset_persisting()
-
-
 @pytest.mark.parametrize(("capability", "wanted"), [((8, 0), False), ((9, 0), True), ((10, 0), True)])
 def test_only_large_streams_keep_what_they_read(monkeypatch, capability, wanted):
     """From 400 MiB on, and on GPUs from Hopper on."""

@@ -1,5 +1,7 @@
 // Kernels that the timing engine itself needs. They only ever run on a GPU, so inline PTX is allowed here.
 
+#include <roofline/evict_last.cuh>
+
 __device__ unsigned long long nanoseconds() {
   unsigned long long now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
@@ -29,6 +31,25 @@ extern "C" __global__ void flush_l2(int* x, long long n, int dirty) {
     const int4 word = words[i];
     if ((i >> 3) % 64 < dirty || (word.x | word.y | word.z | word.w)) words[i] = word;
   }
+}
+
+// Reads n 16-byte words so that their lines are the ones that L2 evicts last. The words are zero and stay zero.
+extern "C" __global__ void read_kept(int* x, long long n) {
+  const int4* words = roofline::evict_last<true>(reinterpret_cast<const int4*>(x));
+  int seen = 0;
+  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x) {
+    const int4 word = words[i];
+    seen |= word.x | word.y | word.z | word.w;
+  }
+  if (seen) *x = 0;
+}
+
+// Makes ordinary lines of 128 bytes of them again.
+extern "C" __global__ void release_kept(int* x, long long lines) {
+#if __CUDA_ARCH__ >= 800
+  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < lines; i += (long long)gridDim.x * blockDim.x)
+    asm volatile("applypriority.global.L2::evict_normal [%0], 128;" ::"l"(x + i * 32) : "memory");
+#endif
 }
 
 extern "C" __global__ void do_nothing() {}

@@ -227,6 +227,7 @@ class Session:
 
     def taker(self, job: Job, todo: Plan, protocol: Protocol) -> Callable[[], float]:
         """A function that takes one sample, in seconds per launch; the GPU is warm when it is returned."""
+        self.tools.displace_kept()
         if graphed(protocol):
             bracket = self._bracket(job, todo.launches)
             bracket.warm_up(todo.warm_ups)

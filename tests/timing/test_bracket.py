@@ -69,3 +69,9 @@ def test_a_flush_changes_no_value(engine, dirty):
     """Its buffer stays zero, or a later flush would write more than its share."""
     engine.tools.flush(dirty)
     assert not engine.tools._words.any()
+
+
+def test_lines_to_be_kept_change_no_value(engine):
+    """Nor do the ones that take their places."""
+    engine.tools.displace_kept()
+    assert not engine.tools._words.any()
