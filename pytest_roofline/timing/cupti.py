@@ -81,7 +81,9 @@ def detach() -> None:
     """
     import torch
 
-    major = (torch.version.cuda or "").partition(".")[0]
+    if torch.version.cuda is None:
+        return  # a build for CPUs has no profiler of a GPU
+    major = torch.version.cuda.partition(".")[0]
     with contextlib.suppress(OSError, AttributeError):  # not loaded, or no Linux: nothing to take out
         library = ctypes.CDLL(f"libcupti.so.{major}", mode=os.RTLD_NOW | os.RTLD_NOLOAD)
         library.cuptiFinalize()
