@@ -66,6 +66,7 @@ class LoadedKernel:
             torch_dtype(p) if p.pointer else TensorMap if p.tensor_map else bool if code == "?" else None
             for p, code in zip(parameters, codes, strict=True)
         )
+        self.numbers = tuple(dtype is None or dtype is bool for dtype in self._dtypes)  # of the parameters, which are
         self._layout, offsets = _laid_out(codes)
         self._memory = ctypes.create_string_buffer(max(self._layout.size, 1))
         start = ctypes.addressof(self._memory)

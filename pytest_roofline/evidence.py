@@ -108,14 +108,21 @@ class Telemetry:
     clock_mhz: float | None = None
 
 
+def same_code(one: str, other: str) -> bool:
+    """Whether two digests of what ran agree in all that both tell: one that an earlier version stored has no part after
+    a dot, which is that of the numbers a kernel is given."""
+    (code, _, numbers), (other_code, _, other_numbers) = one.partition("."), other.partition(".")
+    return code == other_code and (numbers == other_numbers or not (numbers and other_numbers))
+
+
 @dataclass(frozen=True)
 class Timing:
     """Seconds per execution, one number per bracket, and how they were obtained.
 
     ``samples`` are bracket time / ``launches``. ``gap`` is the calibrated time between two graph nodes, contained in
     every sample, and ``kernel`` the median CUPTI duration of the kernel alone with a flushed L2; both for short kernels
-    only. ``host`` is the host's cost per call of the launcher. ``code`` is a digest of the machine code that ran and of
-    its launch configuration, where all of it is known.
+    only. ``host`` is the host's cost per call of the launcher. ``code`` is a digest of the machine code that ran, of
+    its launch configuration and of the numbers that it was given, where all of it is known.
     """
 
     samples: tuple[float, ...]

@@ -10,7 +10,7 @@ from pytest_roofline.baselines import Past, Run, Store, another_host, device_key
 from pytest_roofline.contract import Case, Floor
 from pytest_roofline.devices.ceilings import Ceilings
 from pytest_roofline.devices.record import DeviceRecord
-from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing, to_plain
+from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing, same_code, to_plain
 from pytest_roofline.roofline import Assessment, Rates, assess, rates
 from pytest_roofline.statistics import Summary, middle, summarise
 from pytest_roofline.statistics.likeness import STRANGE
@@ -118,8 +118,9 @@ class Judge:
         runs = past.runs.get(name, {})
         if not runs:
             return compare(None, 0)
-        same_code = timing.code is not None and timing.code == latest(runs).code
-        if same_code:
+        before = latest(runs).code
+        unchanged = timing.code is not None and before is not None and same_code(timing.code, before)
+        if unchanged:
             self.unchanged.add(name)
         moved = whole = self.moved(environment)
         if controls:
@@ -136,7 +137,7 @@ class Judge:
         shifted = clock_shifted(timing.telemetry.clock_mhz, [run.clock_mhz for run in runs.values()])
         around = Circumstances(
             differences=past.differences.get(name, ()),
-            same_code=same_code,
+            same_code=unchanged,
             floor=floor if explained else 0.0,
             clock=_clock_ratio(timing, runs) if shifted else 1.0,
             cycles=name in past.history.cycles and summary.clock_mhz is not None,
@@ -177,7 +178,7 @@ class Judge:
         stored = latest(runs).code if runs else None
         if stored is None or evidence.timing.code is None:
             return None
-        return stored != evidence.timing.code
+        return not same_code(stored, evidence.timing.code)
 
     def past(self, environment: Environment) -> Past:
         """What is stored of this device, as a run in that environment sees it; read once."""

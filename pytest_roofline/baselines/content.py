@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from pytest_roofline.baselines.counted import Counted
 from pytest_roofline.devices.identify import match
-from pytest_roofline.evidence import Environment, Timing
+from pytest_roofline.evidence import Environment, Timing, same_code
 from pytest_roofline.statistics import Summary, summarise
 
 SCHEMA = 1
@@ -149,7 +149,7 @@ def of_one_kernel(runs: Mapping[str, Run]) -> dict[str, Run]:
 
     def alike(run: Run) -> bool:
         if run.code is not None and last.code is not None:
-            return run.code == last.code
+            return same_code(run.code, last.code)
         return abs(run.log_mean - last.log_mean) < OTHER_KERNEL
 
     return {name: run for name, run in runs.items() if alike(run)}

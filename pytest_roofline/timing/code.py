@@ -1,8 +1,8 @@
-"""A digest of the machine code that one execution runs, and of how it is launched.
+"""A digest of the machine code that one execution runs, of how it is launched, and of the numbers that it is given.
 
-Two versions of a kernel that compile to the same code and are launched alike cannot differ in speed: a difference in
-time is then the machine's. Line tables and other sections that do not run are left out, so that moved or reformatted
-source gives the same digest.
+Two versions of a kernel that compile to the same code and are launched alike with the same numbers do not differ in
+speed: a difference in time is then the machine's. Line tables and other sections that do not run are left out, so that
+moved or reformatted source gives the same digest; addresses, which differ from process to process, are, too.
 """
 
 from __future__ import annotations
@@ -13,22 +13,31 @@ import functools
 import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from pytest_roofline.counting.compiled.cubin import CubinError, kernels
+from pytest_roofline.counting.compiled.cubin import CubinError, data, kernels
 from pytest_roofline.timing.capture import Graph
 
 
+class Launch(NamedTuple):
+    """One launch as text: its code and configuration, and the numbers that it works with."""
+
+    code: str
+    numbers: str
+
+
 @contextlib.contextmanager
-def recording() -> Iterator[list[str]]:
-    """Every launch of a CUDA C++ or Triton kernel in the body, as text that identifies its code and configuration."""
+def recording() -> Iterator[list[Launch]]:
+    """Every launch of a CUDA C++ or Triton kernel in the body."""
     from pytest_roofline.driver import LoadedKernel
 
-    launches: list[str] = []
+    launches: list[Launch] = []
     plain = LoadedKernel.launch
 
     def launch(self: Any, grid: Any, block: Any, values: Any, shared_bytes: int, stream: int) -> None:
-        launches.append(f"{_digest_of(self.image)} {grid} {block} {shared_bytes}")
+        code, constants = _digests_of(self.image)
+        numbers = [value for value, number in zip(values, self.numbers, strict=True) if number]
+        launches.append(Launch(f"{code} {grid} {block} {shared_bytes}", f"{constants} {numbers}"))
         plain(self, grid, block, values, shared_bytes, stream)
 
     LoadedKernel.launch = launch  # type: ignore[method-assign]
@@ -40,7 +49,7 @@ def recording() -> Iterator[list[str]]:
 
 
 @contextlib.contextmanager
-def _recording_triton(launches: list[str]) -> Iterator[None]:
+def _recording_triton(launches: list[Launch]) -> Iterator[None]:
     """Triton asks a compiled kernel for its metadata in front of every launch."""
     try:
         from triton.compiler.compiler import CompiledKernel
@@ -52,7 +61,9 @@ def _recording_triton(launches: list[str]) -> Iterator[None]:
     def launch_metadata(self: Any, grid: Any, stream: Any, *arguments: Any) -> Any:
         shared = getattr(self.metadata, "shared", 0)
         warps = getattr(self.metadata, "num_warps", 0)
-        launches.append(f"{digest(self.asm['cubin'])} {tuple(grid)} {warps} {shared}")
+        cubin = self.asm["cubin"]
+        numbers = [value for value in arguments if isinstance(value, (int, float))]
+        launches.append(Launch(f"{digest(cubin)} {tuple(grid)} {warps} {shared}", f"{digest_of_data(cubin)} {numbers}"))
         return plain(self, grid, stream, *arguments)
 
     CompiledKernel.launch_metadata = launch_metadata
@@ -62,12 +73,13 @@ def _recording_triton(launches: list[str]) -> Iterator[None]:
         CompiledKernel.launch_metadata = plain
 
 
-def of(launches: list[str], graph: Graph) -> str | None:
-    """The digest of what ``graph`` holds; ``None`` where it holds anything beside the recorded ``launches`` (a library
-    routine, a memset), whose code is not known."""
+def of(launches: list[Launch], graph: Graph) -> str | None:
+    """The digest of what ``graph`` holds, code and numbers with a dot between them; ``None`` where it holds anything
+    beside the recorded ``launches`` (a library routine, a memset), whose code is not known."""
     if not launches or nodes(graph) != len(launches):
         return None
-    return hashlib.sha256("\n".join(launches).encode()).hexdigest()[:16]
+    code, numbers = ("\n".join(texts) for texts in zip(*launches, strict=True))
+    return f"{hashlib.sha256(code.encode()).hexdigest()[:16]}.{hashlib.sha256(numbers.encode()).hexdigest()[:8]}"
 
 
 def nodes(graph: Graph) -> int | None:
@@ -81,8 +93,9 @@ def nodes(graph: Graph) -> int | None:
 
 
 @functools.lru_cache(maxsize=1024)
-def _digest_of(image: Path) -> str:
-    return digest(image.read_bytes())
+def _digests_of(image: Path) -> tuple[str, str]:
+    cubin = image.read_bytes()
+    return digest(cubin), digest_of_data(cubin)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -96,6 +109,17 @@ def digest(cubin: bytes) -> str:
     except CubinError:
         return hashlib.sha256(cubin).hexdigest()[:16]
     return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()[:16]
+
+
+@functools.lru_cache(maxsize=1024)
+def digest_of_data(cubin: bytes) -> str:
+    """Of the constants and initialised variables in a cubin; empty where it has none, or cannot be read."""
+    try:
+        found = data(cubin)
+    except CubinError:
+        return ""
+    parts = [f"{name} {hashlib.sha256(content).hexdigest()}" for name, content in found]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16] if parts else ""
 
 
 def code_of(call: Callable[[], object], capture_one: Callable[[], Graph]) -> str | None:

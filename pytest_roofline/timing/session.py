@@ -182,7 +182,10 @@ class Session:
         """The digest of one execution; a planted slowdown counts as other code."""
         compiled = job.calls[:1]  # by the measurement before
         found = code_of(lambda: None, lambda: capture(compiled, 1, may_allocate=job.may_allocate))
-        return f"{found} slowed by {slowdown:g}" if found and slowdown else found
+        if not found or not slowdown:
+            return found
+        code, dot, numbers = found.partition(".")
+        return f"{code} slowed by {1e6 * slowdown:.0f} ppm{dot}{numbers}"
 
     def slowed(self, job: Job, todo: Plan, fractions: Sequence[float]) -> list[Job]:
         """The job with work in front of its launches that makes a bracket longer by each of the fractions.

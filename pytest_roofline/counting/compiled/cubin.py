@@ -15,6 +15,7 @@ _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _REGISTERS, _FRAME_SIZE, _BARRIERS = 0x2F, 0x11, 0x4C  # EIATTR_REGCOUNT, EIATTR_FRAME_SIZE, EIATTR_NUM_BARRIERS
 _SIZED = 0x04  # format of an attribute: a length and as many bytes; else the value stands in the header itself
+_PARAMETERS = ".nv.constant0"  # where a kernel finds its parameters: as long as they are, and empty in the file
 
 
 class CubinError(ValueError):
@@ -53,6 +54,19 @@ def kernels(cubin: bytes) -> dict[str, CubinKernel]:
         for name in sections
         if name.startswith(".text.") and f".nv.info.{name[len('.text.') :]}" in sections
     }
+
+
+def data(cubin: bytes) -> list[tuple[str, bytes]]:
+    """Constants and initialised variables by the name of their section, without the banks that parameters come in.
+
+    Raises :class:`CubinError`.
+    """
+    try:
+        found = list(_sections(cubin))
+    except (KeyError, IndexError, ValueError, struct.error) as error:
+        raise CubinError(f"this is no cubin: {type(error).__name__} {error}") from error
+    kinds = (".nv.constant", ".nv.global.init")
+    return sorted((s.name, s.content) for s in found if s.name.startswith(kinds) and not s.name.startswith(_PARAMETERS))
 
 
 def kernel(cubin: bytes, symbol: str) -> CubinKernel:
