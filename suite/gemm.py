@@ -130,6 +130,17 @@ def panel_loads(rows: int, columns: int) -> Model:
     return model
 
 
+def least_panel_loads(*tiles: tuple[int, int]) -> Model:
+    """:func:`panel_loads` of a kernel that chooses its tile: of those that read least for the shape. Parts of k read the
+    same panels; the sums that they leave to be added up come on top, and how many there are depends on the device."""
+    models = [panel_loads(*tile) for tile in tiles]
+
+    def model(shape: Shape, dtype: DType) -> tuple[Traffic, ...]:
+        return min((panels(shape, dtype) for panels in models), key=lambda found: found[0].total)
+
+    return model
+
+
 def fragment_loads(rows: int, columns: int, *tile: int) -> Model:
     """A warp that computes rows x columns results takes rows + columns operands per step out of the level-1 cache or
     shared memory, which are the same memory: a word that several lanes want crosses once. A ``tile`` adds

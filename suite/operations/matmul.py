@@ -57,6 +57,7 @@ OPERATION = Operation(
             ("f32",),
             options={"block": 16, "num_warps": 8},
             tile=(16, 16, 4),
+            model=fragment_loads(16, 16),  # of a program: which lane loads what is the compiler's choice
         ),
         Kernel(
             "triton",
@@ -109,6 +110,7 @@ OPERATION = Operation(
             "kernels_triton.matmul:tuned",
             ("f32",),
             tile=(64, 64, 16),
+            model=panel_loads(64, 64),  # the larger of its two tiles
             workspace=lambda shape, dtype: (gemm.packed(shape, dtype, b_along_k=False),),
             floors=(Floor("h200", 0.55, "45.4 of 67 TFLOP/s were measured at 4096^3", 1 << 36),),
             best=True,

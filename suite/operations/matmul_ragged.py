@@ -18,6 +18,7 @@ from pytest_roofline.contract import (
     Pipeline,
     Shapes,
     Tolerance,
+    Traffic,
     Work,
 )
 from pytest_roofline.dtypes import DType
@@ -69,6 +70,23 @@ DEFAULT = (
     "128x128x131072",
     "1025x1025x1025",
 )
+
+
+# Of each kernel the tiles (rows, columns) that read least, one of which it takes for a shape: what must come from L2.
+SMALL = gemm.least_panel_loads((64, 64), (128, 32))
+LARGE = gemm.least_panel_loads((128, 128), (64, 256))
+FITTED = gemm.least_panel_loads((128, 512), (512, 128), (256, 256), (192, 384), (384, 192))  # pairs share an operand
+ORDINARY = gemm.panel_loads(128, 128)  # of CUDA C++; turned, its other tiles read more, too
+BLOCK = gemm.panel_loads(64, 64)  # of Triton in f32
+
+
+def loads(f16: gemm.Model, f32: gemm.Model) -> gemm.Model:
+    """The traffic model of a kernel whose tiles depend on the format."""
+
+    def model(shape: Shape, dtype: DType) -> tuple[Traffic, ...]:
+        return (f32 if dtype.operand.name == "f32" else f16)(shape, dtype)
+
+    return model
 
 
 def work(shape: Shape, dtype: DType) -> Work:
@@ -129,6 +147,7 @@ OPERATION = Operation(
             "kernels_triton.matmul_ragged:split_k",
             DTYPES,
             tile=(16, 32, 64),
+            model=loads(SMALL, BLOCK),
             workspace=two_workspaces,
         ),
         Kernel(
@@ -137,6 +156,7 @@ OPERATION = Operation(
             "kernels_triton.matmul_ragged:stream_k",
             DTYPES,
             tile=(16, 32, 64),
+            model=loads(SMALL, BLOCK),
             workspace=two_workspaces,
         ),
         Kernel(
@@ -145,6 +165,7 @@ OPERATION = Operation(
             "kernels_triton.matmul_ragged:chosen",
             DTYPES,
             tile=(16, 32, 64),
+            model=loads(LARGE, BLOCK),
             workspace=two_workspaces,
             floors=(
                 Floor("h200", 0.3, "0.39 (256x256x32768) to 0.72 were measured in f16, 0.48 to 0.63 in f32", 1 << 31),
@@ -157,6 +178,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul_ragged:split_k",
             DTYPES,
             tile=(16, 128, 64),
+            model=ORDINARY,
             workspace=workspace,
         ),
         Kernel(
@@ -165,6 +187,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul_ragged:stream_k",
             DTYPES,
             tile=(16, 128, 64),
+            model=ORDINARY,
             workspace=workspace,
         ),
         Kernel(
@@ -173,6 +196,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul_ragged:wgmma_fitted",
             TENSOR,
             tile=(16, 128, 64),
+            model=FITTED,
             workspace=workspaces_any_b,
             capability="sm_90a",
         ),
@@ -182,6 +206,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul_ragged:chosen",
             DTYPES,
             tile=(16, 128, 64),
+            model=loads(FITTED, ORDINARY),
             workspace=workspaces_any_b,
             floors=(
                 Floor("h200", 0.27, "0.33 (256x256x32768) to 0.70 were measured in f16, 0.40 to 0.77 in f32", 1 << 31),

@@ -91,7 +91,8 @@ def packed_with_result(shape: Shape, dtype: DType) -> tuple[Buffer, ...]:
     size, lies = gemm.result(dtype).itemsize, shape.pitch or n
     [operands] = packed(shape, dtype)
     aligned = lies * size % 16 == n * size % 16 == 0 and shape.offset * size % 16 == 0
-    room = 0 if aligned else m * (-(-n // 16) * 16) * size // dtype.operand.itemsize
+    # A c by columns is copied from its transpose.
+    room = 0 if aligned else max(m * (-(-n // 16) * 16), n * (-(-m // 16) * 16)) * size // dtype.operand.itemsize
     return (replace(operands, extent=operands.extent + room),)
 
 
@@ -137,6 +138,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul_tensor:mma_simple",
             RUNG,
             tile=(16, 8, 32),
+            model=gemm.fragment_loads(16, 8),  # a warp's, out of the level-1 cache
             timed=("4096x4096x4096.t",),  # 110 ms for 8192^3
         ),
         Kernel(
@@ -176,7 +178,8 @@ OPERATION = Operation(
             "kernels_cuda.matmul_tensor:automatic",
             DTYPES,
             tile=(128, 256, 64),
-            model=gemm.panel_loads(128, 256),
+            # Two blocks of a cluster share b on Hopper; where it runs mma.sync or narrow tiles, it reads more than that.
+            model=gemm.panel_loads(256, 256),
             workspace=packed_with_result,
             floors=(Floor("h200", 0.5, "0.66 to 0.81 were measured from 4096^3 on; copies may add", 1 << 36),),
             best=True,
@@ -199,13 +202,21 @@ OPERATION = Operation(
             tile=(32, 32, 64),
             model=gemm.panel_loads(128, 128),
         ),
-        Kernel("triton", "tuned", "kernels_triton.matmul_tensor:tuned", POINTERS, tile=(32, 32, 64)),
+        Kernel(
+            "triton",
+            "tuned",
+            "kernels_triton.matmul_tensor:tuned",
+            POINTERS,
+            tile=(32, 32, 64),
+            model=gemm.panel_loads(128, 256),  # the largest of its tiles
+        ),
         Kernel(
             "triton",
             "persistent",
             "kernels_triton.matmul_tensor:persistent",
             DTYPES,
             tile=(32, 32, 64),
+            model=gemm.panel_loads(128, 256),  # the largest of its tiles
             workspace=packed,
             floors=(
                 Floor("h200", 0.45, "0.59 was measured with k = 1024, 0.60 to 0.75 at 8192^3; copies may add", 1 << 36),
