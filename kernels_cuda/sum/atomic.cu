@@ -2,10 +2,12 @@
 
 #include <cuda_fp16.h>
 
+#include "total.cuh"
+
 template <typename T, typename Accumulator>
 __global__ void sum_atomic(const T* __restrict__ x, long long n, Accumulator* total) {
     const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < n) {
-        atomicAdd(total, static_cast<Accumulator>(x[i]));
+        add_to(total, static_cast<Accumulator>(x[i]));
     }
 }

@@ -3,6 +3,7 @@
 // with the sum (softmax, layernorm) saves the broadcast.
 
 #include "sum.cuh"
+#include "total.cuh"
 
 template <typename Accumulator>
 __device__ Accumulator warp_sum_everywhere(Accumulator value) {
@@ -24,6 +25,6 @@ __global__ void __launch_bounds__(BLOCK, 2048 / BLOCK) sum_butterfly(const T* __
     __syncthreads();
     sum = warp_sum_everywhere(lane < BLOCK / 32 ? warp_sums[lane] : Accumulator(0));  // in every thread of the block
     if (threadIdx.x == BLOCK - 1) {
-        atomicAdd(total, sum);
+        add_to(total, sum);
     }
 }

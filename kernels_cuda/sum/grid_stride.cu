@@ -3,6 +3,8 @@
 
 #include <cuda_fp16.h>
 
+#include "total.cuh"
+
 template <typename T, typename Accumulator, int BLOCK>
 __global__ void sum_grid_stride(const T* __restrict__ x, long long n, Accumulator* total) {
     const long long threads = static_cast<long long>(gridDim.x) * BLOCK;
@@ -22,6 +24,6 @@ __global__ void sum_grid_stride(const T* __restrict__ x, long long n, Accumulato
         __syncthreads();
     }
     if (threadIdx.x == 0) {
-        atomicAdd(total, sums[0]);
+        add_to(total, sums[0]);
     }
 }

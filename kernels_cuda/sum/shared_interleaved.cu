@@ -4,6 +4,8 @@
 
 #include <cuda_fp16.h>
 
+#include "total.cuh"
+
 template <typename T, typename Accumulator, int BLOCK>
 __global__ void sum_shared_interleaved(const T* __restrict__ x, long long n, Accumulator* total) {
     __shared__ Accumulator sums[BLOCK];
@@ -17,6 +19,6 @@ __global__ void sum_shared_interleaved(const T* __restrict__ x, long long n, Acc
         __syncthreads();
     }
     if (threadIdx.x == 0) {
-        atomicAdd(total, sums[0]);
+        add_to(total, sums[0]);
     }
 }

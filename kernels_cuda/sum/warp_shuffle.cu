@@ -2,6 +2,7 @@
 // barrier instead of one per level of the tree.
 
 #include "sum.cuh"
+#include "total.cuh"
 
 template <typename T, typename Accumulator, int BLOCK>
 __global__ void sum_warp_shuffle(const T* __restrict__ x, long long n, Accumulator* total) {
@@ -12,6 +13,6 @@ __global__ void sum_warp_shuffle(const T* __restrict__ x, long long n, Accumulat
     }
     sum = block_sum(sum);
     if (threadIdx.x == 0) {
-        atomicAdd(total, sum);
+        add_to(total, sum);
     }
 }

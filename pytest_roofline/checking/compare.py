@@ -27,6 +27,7 @@ def compare(
 
     A NaN must be NaN, an infinity the same infinity; a finite result must lie within the bound. Where the exact result
     rounds to infinity, or the bound says that some order of evaluation overflows, a non-finite result is admitted.
+    Integers wrap around as torch's do: exact ones are taken modulo the range of ``item``.
     """
     import torch
 
@@ -36,6 +37,8 @@ def compare(
         )
     if got.numel() == 0:
         return Comparison(0.0)
+    if exact.dtype is torch.int64 and not item.is_float:
+        exact = exact.to(got.dtype).to(torch.int64)
     wide = got.to(exact.dtype)
     absolute = bound.absolute.to(device=exact.device, dtype=torch.float64).expand(exact.shape)
     error = (wide - exact).abs().to(torch.float64)

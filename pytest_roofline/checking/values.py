@@ -21,8 +21,9 @@ def classes(element: Element) -> tuple[str, ...]:
 def draw(extents: tuple[int, ...], element: Element, values: str, seed: int, device: str) -> torch.Tensor:
     """A dense tensor of ``extents`` holding values of one class, the same for the same seed and kind of device.
 
-    Random floats are standard normal (so that sums cancel as real data do), random integers uniform. Raises
-    ``ValueError`` for a class that the format does not have.
+    Random floats are standard normal (so that sums cancel as real data do), random integers uniform over the format,
+    so that what needs more bits than the format has shows. Raises ``ValueError`` for a class that the format does not
+    have.
     """
     import torch
 
@@ -31,8 +32,9 @@ def draw(extents: tuple[int, ...], element: Element, values: str, seed: int, dev
     generator = torch.Generator(device=device).manual_seed(seed)
     dtype = element.torch()
     if not element.is_float:
-        high = 128 if element.itemsize == 1 else 1 << 15
-        return torch.randint(-high, high, extents, generator=generator, device=device, dtype=dtype)
+        range_ = torch.iinfo(dtype)
+        end = min(range_.max + 1, (1 << 63) - 1)  # torch.randint leaves its end out, and takes it in 64 bits
+        return torch.randint(range_.min, end, extents, generator=generator, device=device, dtype=dtype)
     wide = torch.float64 if element.name == "f64" else torch.float32
     data = torch.randn(extents, generator=generator, device=device, dtype=wide)
     if values != RANDOM and data.numel():

@@ -27,7 +27,7 @@ from suite.bounds import finite_magnitude, summation
 if TYPE_CHECKING:
     import torch
 
-DTYPES = ("f32", "f16_f32", "i32")
+DTYPES = ("f32", "f16_f32", "i32_i64")  # as torch: integers are added up in 64 bits, and so is the result
 PIPELINES = {"f32": Pipeline.FP32, "f64": Pipeline.FP64}
 RUNG = ("f32",)  # what these rungs change, the additions within a block, does not depend on the format
 BLOCK = 256  # threads of the CUDA kernels
@@ -44,7 +44,10 @@ def reference(x: torch.Tensor) -> dict[str, torch.Tensor]:
 
 def work(shape: Shape, dtype: DType) -> Work:
     pipeline = PIPELINES.get(dtype.accumulator.name, Pipeline.INT32)
-    return Work({pipeline: shape.size}, Traffic(shape.size * dtype.operand.itemsize, dtype.accumulator.itemsize))
+    words = dtype.accumulator.itemsize // 4 if pipeline is Pipeline.INT32 else 1  # an addition of 64 bits is two of 32
+    return Work(
+        {pipeline: shape.size * words}, Traffic(shape.size * dtype.operand.itemsize, dtype.accumulator.itemsize)
+    )
 
 
 def bound(computed: Computed) -> dict[str, Bound]:

@@ -29,6 +29,15 @@ def test_right_results_pass(got, exact):
     assert judge(got, exact, bound) is None
 
 
+@pytest.mark.parametrize(("got", "problem"), [(-(2**31), False), (2**31 - 1, True), (0, True)])
+def test_integers_wrap_around_as_those_of_torch(got, problem):
+    """2^31 in 32 bits is -2^31, and nothing else; in 64 bits it is itself."""
+    exact, limit, unwritten = torch.tensor([2**31]), Bound(torch.zeros(1)), torch.zeros(1, dtype=torch.bool)
+    found = compare("y", torch.tensor([got], dtype=torch.int32), exact, limit, element("i32"), unwritten).problem
+    assert (found is not None) == problem
+    assert compare("y", torch.tensor([got]), exact, limit, element("i64"), unwritten).problem is not None
+
+
 @pytest.mark.parametrize(
     ("got", "exact"),
     [(2.1, 1.0), (NAN, 1.0), (1.0, NAN), (INF, 1.0), (INF, -INF), (NAN, INF), (1.0, INF), (INF, NAN), (-INF, 1e39)],

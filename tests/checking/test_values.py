@@ -51,6 +51,14 @@ def test_integers_have_only_random_values():
         draw((1,), element("i8"), "nan", 0, "cpu")
 
 
+@pytest.mark.parametrize("name", ["i8", "i32", "i64"])
+def test_integers_are_as_large_as_their_format_admits(name):
+    """A sum of a few needs more bits than the format has: a kernel that adds them up in too few is found."""
+    x = draw((100,), element(name), "random", 0, "cpu")
+    assert x.dtype is element(name).torch()
+    assert x.double().abs().max() > 0.9 * element(name).largest
+
+
 @pytest.mark.parametrize("values", sorted(PROMISE))
 def test_empty_data_is_fine(values):
     """No class fails on a problem of size zero."""

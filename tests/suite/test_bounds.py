@@ -112,7 +112,7 @@ def test_special_values_leave_bounds_finite(special):
 def test_integer_sums_are_exact():
     """Not even one unit is forgiven."""
     inputs = {"x": torch.arange(5)}
-    bound = sum.bound(Computed(inputs, sum.reference(**inputs), DType.parse("i32"), (5,), 5))["total"]
+    bound = sum.bound(Computed(inputs, sum.reference(**inputs), DType.parse("i32_i64"), (5,), 5))["total"]
     assert bound.absolute.tolist() == [0.0]
 
 

@@ -84,8 +84,8 @@ def integers(n: int, dtype, device: str):
 LONG = pytest.mark.parametrize("n", [4096, 8192, 8193, 30_000, 65_539])
 DTYPES = pytest.mark.parametrize(
     ("dtype", "accumulator"),
-    [(torch.float32, torch.float32), (torch.float16, torch.float32), (torch.int32, torch.int32)],
-    ids=["f32", "f16_f32", "i32"],
+    [(torch.float32, torch.float32), (torch.float16, torch.float32), (torch.int32, torch.int64)],
+    ids=["f32", "f16_f32", "i32_i64"],
 )
 
 
@@ -118,3 +118,34 @@ def test_a_cuda_block_walks_over_many_tiles(device, variant, offset, n, dtype, a
     except CompilerMissing as reason:
         pytest.skip(str(reason))
     assert total.item() == x.long().sum().item()
+
+
+@pytest.mark.parametrize("variant", ["atomic", "grid_stride", "vectorised", "two_stage"])
+def test_integers_are_added_up_in_64_bits_as_by_torch(device, variant):
+    """Eight times 2^29 is 2^32, which is 0 in 32 bits; negative sums keep their sign."""
+    options = {"atomic": {}, "two_stage": {"partials": torch.zeros(3, dtype=torch.int64, device=device)}}
+    total = torch.full((1,), 99, dtype=torch.int64, device=device)
+    for value in (2**29, -(2**29)):
+        x = torch.full((8,), value, dtype=torch.int32, device=device)
+        try:
+            getattr(sum, variant)(x, total, **options.get(variant, {"max_blocks": 3}))
+        except CompilerMissing as reason:
+            pytest.skip(str(reason))
+        assert total.item() == x.sum().item() == 8 * value
+
+
+@pytest.mark.parametrize("variant", ["atomic", "grid_stride", "two_stage"])
+def test_triton_adds_integers_up_in_64_bits_as_torch_does(device, variant):
+    """The same sums."""
+    from kernels_triton import sum as kernels
+
+    total, partials = (torch.full((n,), 99, dtype=torch.int64, device=device) for n in (1, 3))
+    options = {
+        "atomic": {"block": 1024},
+        "grid_stride": {"block": 1024, "num_warps": 4, "max_programs": 3},
+        "two_stage": {"num_warps": 4, "partials": partials},
+    }
+    for value in (2**29, -(2**29)):
+        x = torch.full((8,), value, dtype=torch.int32, device=device)
+        getattr(kernels, variant)(x, total, **options[variant])
+        assert total.item() == x.sum().item() == 8 * value
