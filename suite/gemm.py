@@ -131,8 +131,10 @@ def panel_loads(rows: int, columns: int) -> Model:
 
 
 def least_panel_loads(*tiles: tuple[int, int]) -> Model:
-    """:func:`panel_loads` of a kernel that chooses its tile: of those that read least for the shape. Parts of k read the
-    same panels; the sums that they leave to be added up come on top, and how many there are depends on the device."""
+    """:func:`panel_loads` of a kernel that chooses its tile: of those that read least for the shape.
+
+    Parts of k read the same panels; the sums that they leave to be added up come on top, as many as the device asks for.
+    """
     models = [panel_loads(*tile) for tile in tiles]
 
     def model(shape: Shape, dtype: DType) -> tuple[Traffic, ...]:

@@ -178,7 +178,7 @@ OPERATION = Operation(
             "kernels_cuda.matmul_tensor:automatic",
             DTYPES,
             tile=(128, 256, 64),
-            # Two blocks of a cluster share b on Hopper; where it runs mma.sync or narrow tiles, it reads more than that.
+            # Two blocks of a cluster share b on Hopper; where it runs mma.sync or narrow tiles, it reads more.
             model=gemm.panel_loads(256, 256),
             workspace=packed_with_result,
             floors=(Floor("h200", 0.5, "0.66 to 0.81 were measured from 4096^3 on; copies may add", 1 << 36),),
