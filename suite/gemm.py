@@ -133,7 +133,7 @@ def panel_loads(rows: int, columns: int) -> Model:
 def least_panel_loads(*tiles: tuple[int, int]) -> Model:
     """:func:`panel_loads` of a kernel that chooses its tile: of those that read least for the shape.
 
-    Parts of k read the same panels; the sums that they leave to be added up come on top, as many as the device asks for.
+    Parts of k read the same panels. The sums that they leave to be added up come on top, as many as the device takes.
     """
     models = [panel_loads(*tile) for tile in tiles]
 
