@@ -94,8 +94,10 @@ def _aligned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, packed: torch.Te
     if matmul_extents(a, b, c)[2] == 0 or c.numel() == 0:
         hopper.empty(c, a.shape[1])
         return
+    if c.stride(1) != 1 and c.stride(0) == 1:
+        a, b, c = b.T, a.T, c.T  # a c by columns: its transpose has dense rows
     a, b, packed = align.operands(a, b, packed)
     result, _ = align.place(c, packed, stored=True)
     hopper.best(a, b, result.matrix, free_gaps=result.moves)
     if result.moves:
-        align.move((result.matrix, align.Place(c, True)))
+        align.put_back(result.matrix, c)

@@ -65,7 +65,8 @@ def place(matrix: torch.Tensor, packed: torch.Tensor, *, stored: bool = False) -
 
 
 def move(*pairs: tuple[torch.Tensor, Place]) -> None:
-    """Copy the one or two matrices to their places, as far as they have to move: one launch, or none."""
+    """Copy the one or two matrices to their places, whose rows are dense, as far as they have to move: one launch, or
+    none."""
     values, blocks = [], []
     for matrix, to in pairs:
         rows, columns = matrix.shape
@@ -77,6 +78,16 @@ def move(*pairs: tuple[torch.Tensor, Place]) -> None:
         values, blocks = values * 2, [*blocks, 0]
     function = ALIGN.function(f"matmul_tensor_align<{c_type(values[0][0])}>")
     function((sum(blocks),), (THREADS,), (*values[0], blocks[0], *values[1]))
+
+
+def put_back(found: torch.Tensor, c: torch.Tensor) -> None:
+    """Copy results from the place where the copy engine left them to c, which may have any strides: one launch."""
+    rows, columns = c.shape
+    if c.stride(1) == 1 or columns == 1:
+        move((found, Place(c, True)))
+        return
+    function = ALIGN.function(f"matmul_tensor_spread<{c_type(c)}>")
+    function((ceil_div(c.numel(), THREADS),), (THREADS,), (found, c, rows, columns, found.stride(0), *c.stride()))
 
 
 def _refused(matrix: torch.Tensor, *, stored: bool = False) -> bool:

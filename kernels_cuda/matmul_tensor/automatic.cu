@@ -110,3 +110,15 @@ matmul_tensor_align(const T* __restrict__ a, T* __restrict__ a_to, int a_rows, i
         move_block(Move<T>{b, b_to, b_rows, b_columns, b_row, b_column, b_to_row}, block - a_blocks);
     }
 }
+
+// y = x element by element, for a y whose columns lie apart; x's rows are dense.
+template <typename T>
+__global__ void __launch_bounds__(THREADS)
+matmul_tensor_spread(const T* __restrict__ x, T* __restrict__ y, int rows, int columns, long long x_row, long long y_row,
+                     long long y_column) {
+    const long long at = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
+    const long long row = at / columns, column = at % columns;
+    if (row < rows) {
+        y[row * y_row + column * y_column] = x[row * x_row + column];
+    }
+}
