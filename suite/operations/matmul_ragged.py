@@ -30,7 +30,8 @@ TENSOR = ("f16_f32",)
 WORKSPACE = 1 << 23  # f32 elements, 32 MiB: what cuBLAS takes for itself on Hopper (cublasSetWorkspace)
 PARTS = 256  # into which k is split at most
 
-# Four ways not to fill 132 SMs, six shapes each. None was chosen after a measurement.
+# Four ways not to fill 132 SMs, six shapes each. None was chosen after a measurement, but the rules that pick tiles and
+# parts were fitted to these 24, which therefore say nothing about how good a rule is: see HELD_OUT.
 SKINNY = (
     "16x4096x4096.t",  # layers of Llama 3 8B for 16, 64 and 128 tokens, and of 70B for 32
     "64x14336x4096.t",
@@ -62,6 +63,33 @@ LAST_WAVE = (  # 132 SMs and tiles of 128 x 128: 135, 144, 272, 270, 540 and 273
     "3456x1280x4096.t",
     "2304x3840x1024",
     "1664x2688x8192",
+)
+# The same four ways, chosen when the rules were done: nothing was fitted to them. On an H200, CUDA C++'s chosen in f16
+# is 1.04 times as fast as torch in the geometric mean of all 20, and 0.87 times in that of the 17 whose operands are
+# aligned; the other three are 1.72, 2.47 and 5.63 times as fast. Worst: 100x4000x9000.t 0.62, 40x7000x3000 0.77,
+# 320x320x20000 0.77, 100x200x30000 0.78, 256x384x16384.t 0.80. Four of them in f32: 0.80 to 1.26. (One start, operands
+# rotated in a graph.)
+HELD_OUT = (
+    "24x5120x5120.t",
+    "48x11008x4096.t",
+    "100x4000x9000.t",
+    "40x7000x3000",
+    "8000x32x4096",
+    "72x72x40000",
+    "160x160x60000",
+    "320x320x20000",
+    "100x200x30000",
+    "384x24x80000",
+    "256x384x16384.t",
+    "193x193x3000",
+    "513x769x3000",
+    "1537x1537x1537",
+    "2305x2304x1024",
+    "3073x3073x2000.t",
+    "1280x1792x3072",
+    "1664x1664x6144.t",
+    "2432x2048x3072",
+    "4096x1152x3072.t",
 )
 DEFAULT = (
     "1536x1536x8192.t",
@@ -138,7 +166,7 @@ OPERATION = Operation(
         representative=DEFAULT[:1],
         # The last is deep enough for parts of k in every plan, and so for the kernels that join them.
         counted=(*gemm.COUNTED, "16x48x200.t", "33x17x300", "8x8x1024"),
-        full=(*SKINNY, *DEEP, *ONE_PAST, *LAST_WAVE),
+        full=(*SKINNY, *DEEP, *ONE_PAST, *LAST_WAVE, *HELD_OUT),
     ),
     kernels=(
         Kernel(

