@@ -18,7 +18,8 @@ def trees(tmp_path, monkeypatch):
     def make(**files):
         for version in ("new", "old"):
             for name, text in files.items():
-                path = tmp_path / version / f"{name.replace('__', '/')}.py"
+                place, init = name.removesuffix("____init__"), name.endswith("____init__")
+                path = tmp_path / version / f"{place.replace('__', '/')}{'/__init__' * init}.py"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text if version == "new" else text.replace("NEW", "OLD"))
         monkeypatch.syspath_prepend(str(tmp_path / "new"))
@@ -128,3 +129,80 @@ def test_a_missing_module_is_missing(trees):
     (tree.root / "rl_there.py").unlink()
     with pytest.raises(ModuleNotFoundError, match="rl_there"):
         tree.load("rl_there")
+
+
+@pytest.fixture
+def beside(trees, tmp_path):
+    """The same, with the first tree known as the working tree."""
+
+    def make(**files):
+        trees(**files)
+        return OldTree(tmp_path / "old", PREFIX, beside=tmp_path / "new").install()
+
+    return make
+
+
+def test_a_folder_of_the_path_is_looked_for_in_the_old_tree(beside, tmp_path, monkeypatch):
+    """``pythonpath = src``: the old kernel and what it imports come from the old ``src``."""
+    monkeypatch.syspath_prepend(str(tmp_path / "new" / "src"))
+    tree = beside(src__rl_srckernels="from rl_srchelper import WHO\n", src__rl_srchelper=HELPER)
+    import rl_srckernels
+
+    assert (rl_srckernels.WHO, tree.load("rl_srckernels").WHO) == ("NEW", "OLD")
+
+
+def test_an_editable_install_is_looked_for_in_the_old_tree(beside, tmp_path, monkeypatch):
+    """One that has a finder of its own in place of an entry of the path."""
+    import importlib.util
+
+    class Editable:
+        """As setuptools installs it."""
+
+        def find_spec(self, name, path=None, target=None):
+            """Where one package lies."""
+            place = tmp_path / "new" / "lib" / "rl_editable"
+            if name != "rl_editable":
+                return None
+            return importlib.util.spec_from_file_location(
+                name, place / "__init__.py", submodule_search_locations=[str(place)]
+            )
+
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Editable()])
+    tree = beside(
+        lib__rl_editable____init__="", lib__rl_editable__copy=HELPER, rl_asks="import rl_editable.copy as c\n"
+    )
+    import rl_editable.copy as new
+
+    assert (new.WHO, tree.load("rl_asks").c.WHO) == ("NEW", "OLD")
+
+
+@pytest.mark.parametrize("package", [True, False])
+def test_what_only_the_working_tree_has_is_missing(beside, tmp_path, monkeypatch, package):
+    """A module below ``src`` that the old tree lacks, or has as a folder without ``__init__.py``: never the new one."""
+    monkeypatch.syspath_prepend(str(tmp_path / "new" / "src"))
+    tree = beside(src__rl_fresh____init__=HELPER, rl_wants="from rl_fresh import WHO\n")
+    (tree.root / "src" / "rl_fresh" / "__init__.py").unlink()
+    if not package:
+        (tree.root / "src" / "rl_fresh").rmdir()
+    with pytest.raises(ImportError, match=r"rl_fresh|WHO"):
+        tree.load("rl_wants")
+
+
+def test_an_environment_in_the_project_is_shared(beside, tmp_path, monkeypatch):
+    """Packages installed below the working tree are no kernels of it."""
+    site = tmp_path / "new" / ".venv" / "lib" / "site-packages"
+    monkeypatch.syspath_prepend(str(site))
+    tree = beside(rl_uses="import rl_installed\n")
+    site.mkdir(parents=True)
+    (site / "rl_installed.py").write_text(HELPER)
+    assert tree.load("rl_uses").rl_installed.WHO == "NEW"
+    assert not tree.is_new(site / "rl_installed.py")
+
+
+def test_a_built_in_module_is_of_no_tree(beside, tmp_path, monkeypatch):
+    """Where pytest was started says nothing about it."""
+    (tmp_path / "new").mkdir()
+    monkeypatch.chdir(tmp_path / "new")
+    monkeypatch.setattr(sys, "stdlib_module_names", frozenset())
+    tree = beside(rl_builtin="import _imp\n")
+    assert tree.load("rl_builtin")._imp is sys.modules["_imp"]
