@@ -171,6 +171,22 @@ def test_inline_assembly_is_told_what_there_is_instead(tmp_path: Path) -> None:
         load(source).function("ptx")((1,), (1,), (np.zeros(1, np.uint32),))
 
 
+@pytest.mark.parametrize(
+    ("kind", "refused"), [("long long", True), ("short", True), ("unsigned long long", False), ("int", False)]
+)
+def test_atomic_additions_that_cuda_lacks_are_refused(tmp_path: Path, kind: str, refused: bool) -> None:
+    """A kernel that no GPU would compile does not pass on a CPU: 64 bits are added as unsigned ones."""
+    source = tmp_path / "add.cu"
+    source.write_text(f'extern "C" __global__ void add({kind}* total) {{ atomicAdd(total, ({kind})1); }}')
+    total = np.zeros(1, {"long long": "i8", "short": "i2", "unsigned long long": "u8", "int": "i4"}[kind])
+    if refused:
+        with pytest.raises(CudaBuildError, match="cast the pointer"):
+            load(source).function("add")((1,), (32,), (total,))
+    else:
+        load(source).function("add")((1,), (32,), (total,))
+        assert total[0] == 32
+
+
 def test_changed_header_is_compiled_anew(tmp_path: Path) -> None:
     """The cache key follows quoted includes."""
     (tmp_path / "value.cuh").write_text("#define VALUE 1\n")

@@ -38,6 +38,8 @@ RL_ATOMIC(atomicExch, true, v)
 // Additions: of one without a result the hardware has an instruction, of these in shared memory it has none.
 template <int scope, class T>
 RL_INLINE T rl_add(T* p, T v) {
+    static_assert(!std::is_integral_v<T> || sizeof(T) == 4 || (sizeof(T) == 8 && std::is_unsigned_v<T>),
+                  "CUDA adds integers atomically as int, unsigned int or unsigned long long: cast the pointer");
     const auto sum = [v](T old) -> T { return static_cast<T>(old + v); };
     if constexpr (std::is_same_v<T, float> || (sizeof(T) == 8 && std::is_arithmetic_v<T>)) {
         return rl_update<scope | RL_SPINS, true>(p, sum);
