@@ -1,6 +1,9 @@
 // c[m, n] = a[m, k] b[k, n] by tiles of 128 x 128 in shared memory: a block reads every element of a and b that it needs
 // once, 16 bytes a thread where alignment allows, and uses it 128 times. Warps of 64 x 32 results take their registers
 // out of the swizzled tiles with ldmatrix, four 8 x 8 matrices at a time and free of bank conflicts.
+//
+// The sum of three changes to mma_simple.cu, not measured one by one: shared tiles, loads of 16 bytes, ldmatrix. On an
+// H200 in bf16 154 TFLOP/s after 9.9: 7.1 ms for 8192^3.
 
 #include "results.cuh"
 

@@ -4,6 +4,9 @@
 // - blocks that run at the same time in a nearly square part of c, so that L2 and not device memory feeds them;
 // - results through shared memory, which turns pairs of elements into 16-byte stores;
 // - a block per multiprocessor that takes tile after tile: while results leave, the next operands come.
+// The sum of these five: 2.41 ms for 8192^3 of bf16 on an H200 after 3.28; what each buys was not measured one by one.
+// Where rows are not aligned (REALIGNED) this tile asks for more registers than there are: compiled for sm_80 a thread
+// spills 64 bytes in bf16, 124 in tf32 and 164 in int8.
 
 #include "pipeline.cuh"
 #include "results.cuh"

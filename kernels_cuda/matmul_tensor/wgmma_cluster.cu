@@ -1,5 +1,6 @@
 // As wgmma_persistent.cu with clusters of blocks that share columns of b: each block's part of a stage of b is sent to
-// all of them, so that less passes from L2 to the SMs. And what does come is kept close, see wgmma_walk.cuh.
+// all of them, so that less passes from L2 to the SMs. And what does come is kept close, see wgmma_walk.cuh. Two
+// changes, not measured apart: 1.51 ms for 8192^3 of bf16 on an H200 after 1.66.
 //
 // A large product runs at the GPU's power limit: bytes that do not move are clock for the tensor cores.
 

@@ -1,5 +1,6 @@
 // As wgmma_cluster.cu, and the results of a tile are stored while the next tile is multiplied: rounded to 16 bits they
 // fit into the registers beside the accumulators, so that the tensor cores wait for the rounding and for nothing else.
+// 8192^3 of bf16 on an H200: 1.48 ms after 1.51, less than two starts differ (1.41 to 1.53 and 1.45 to 1.57).
 
 #include "wgmma_walk.cuh"
 

@@ -1,5 +1,7 @@
 // As wgmma_specialised.cu with one block per SM that takes tile after tile: while results are stored, the first stages
-// of the next tile already arrive, and barriers are set up once.
+// of the next tile already arrive, and barriers are set up once. Alone that gains nothing at 8192^3 (bf16 on an H200:
+// 1.66 ms with and without, starts differ by more), where a block's start is little beside its tile. The clusters need
+// it.
 
 #include "wgmma_roles.cuh"
 

@@ -1,6 +1,9 @@
 // As wgmma.cu with the copies in the hands of a warpgroup that does nothing else: those that multiply never stop to
-// load, each keeps its next products queued behind the running ones, and they wait for no one but the data. The registers
-// that loading does not need go to them.
+// load, each keeps its next products queued behind the running ones, and they wait for no one but the data. The
+// registers that loading does not need go to them. 8192^3 of bf16 on an H200: 1.66 ms after 1.78.
+//
+// wgmma_narrow is this kernel with 64 columns per tile instead of 256, a side step: 2.89 ms there, because each byte of
+// a comes four times as often. It is for matrices of so few wide tiles that SMs would have none.
 
 #include "wgmma_roles.cuh"
 
