@@ -120,7 +120,8 @@ class Judge:
             return compare(None, 0)
         before = latest(runs).code
         unchanged = timing.code is not None and before is not None and same_code(timing.code, before)
-        if unchanged:
+        # A library routine of the same fingerprint is what it was.
+        if unchanged or (case.kernel.peer and before is None and name not in past.differences):
             self.unchanged.add(name)
         moved = whole = self.moved(environment)
         if controls:
@@ -143,6 +144,7 @@ class Judge:
             cycles=name in past.history.cycles and summary.clock_mhz is not None,
             strange=moved.strange > STRANGE,
             host=another_host(timing.protocol, environment, runs),
+            whole=moved.unexplained,
         )
         return compare(found, len(runs), around)
 

@@ -137,7 +137,8 @@ class Circumstances:
     configuration are those of the baseline. ``floor``: an empty launch became slower by so many seconds, and the rest
     of the change is none. ``clock``: SM clock over that of the baseline, where it is shifted. ``cycles``: what is
     compared are clock cycles, so that the clock explains nothing. ``strange``: the run as a whole is like none of the
-    stored ones. ``host``: what is timed is the host, and this is another one.
+    stored ones. ``host``: what is timed is the host, and this is another one. ``whole``: what was taken out of this
+    case because the whole run moved so, on ln(seconds), where no unchanged code shows whether the machine did it.
     """
 
     differences: Sequence[str] = ()
@@ -147,6 +148,7 @@ class Circumstances:
     cycles: bool = False
     strange: bool = False
     host: bool = False
+    whole: float = 0.0
 
 
 def compare(found: Change | None, campaigns: int, around: Circumstances | None = None) -> Verdict:
@@ -163,16 +165,18 @@ def compare(found: Change | None, campaigns: int, around: Circumstances | None =
     sentence = f"{interval(found)} {unit}against {campaigns} stored run{'s' if campaigns > 1 else ''}"
     if around.differences:
         sentence += f" of another environment: {'; '.join(around.differences)}"
-    if kind is not Kind.SAME:
-        kind, reason, why = _explained(kind, reason, found, around)
-        sentence += why
+    kind, reason, why = _explained(kind, reason, found, around)
+    sentence += why
     if kind is Kind.UNRESOLVED:
         sentence += f"; a slowdown below {100 * found.detectable:.1f} % might not show"
     return Verdict(kind, reason, sentence, found, campaigns, kind is not Kind.SAME)
 
 
 def _explained(kind: Kind, reason: Reason, found: Change, around: Circumstances) -> tuple[Kind, Reason, str]:
-    """Another cause than the kernel, the surest first, and how the sentence goes on."""
+    """Another cause than the kernel, the surest first, and how the sentence goes on; for what is the same, what may
+    hide that it is not."""
+    if kind is Kind.SAME:
+        return _cleared(reason, around)
     if around.same_code:
         blame = Kind.ENVIRONMENT if changed(found) else Kind.SAME
         return blame, Reason.SAME_CODE, "; the compiled code and its launch are those of the baseline"
@@ -180,6 +184,8 @@ def _explained(kind: Kind, reason: Reason, found: Change, around: Circumstances)
         return Kind.ENVIRONMENT, Reason.FINGERPRINT, ""
     if around.floor:
         return Kind.ENVIRONMENT, Reason.LAUNCH_FLOOR, f"; an empty launch takes {around.floor * 1e9:+.0f} ns more"
+    if _owed_to_shift(kind, found, around.whole):
+        return Kind.UNRESOLVED, Reason.CAMPAIGN, _whole(around.whole)
     if around.clock != 1.0 and not around.cycles and (found.ratio > 1) == (around.clock < 1):
         moved = f"; the SM clock is {100 * (around.clock - 1):+.1f} % off: --roofline-against tells"
         return Kind.UNRESOLVED, Reason.CLOCK, moved
@@ -188,6 +194,34 @@ def _explained(kind: Kind, reason: Reason, found: Change, around: Circumstances)
     if around.strange and kind is not Kind.UNRESOLVED:
         return Kind.UNRESOLVED, Reason.STRANGE, "; but no stored card is like this one: --roofline-against tells"
     return kind, reason, ""
+
+
+def _cleared(reason: Reason, around: Circumstances) -> tuple[Kind, Reason, str]:
+    """Whether a case that is the same but for what the whole run has moved can be called so."""
+    if around.same_code or around.whole <= 0:
+        return Kind.SAME, reason, ""
+    if around.differences:
+        return Kind.ENVIRONMENT, Reason.FINGERPRINT, f"; the whole run moved by {_percent(around.whole)}"
+    return Kind.UNRESOLVED, Reason.CAMPAIGN, _whole(around.whole)
+
+
+def _owed_to_shift(kind: Kind, found: Change, whole: float) -> bool:
+    """Whether a change would be none, had the shift of the whole run not been taken out: faster than a run that became
+    slower, or slower than one that became faster."""
+    if kind is Kind.IMPROVEMENT:
+        return whole > 0 and found.high * math.exp(whole) >= 1 / (1 + MINIMAL)
+    return kind is Kind.REGRESSION and whole < 0 and found.low * math.exp(whole) <= 1 + MINIMAL
+
+
+def _whole(moved: float) -> str:
+    return (
+        f"; but this is beside a whole run that moved by {_percent(moved)}, and too little of its code is known to be "
+        "the baseline's to tell whether the machine did it: --roofline-against tells"
+    )
+
+
+def _percent(moved: float) -> str:
+    return f"{100 * math.expm1(moved):+.1f} %"
 
 
 def changed(found: Change) -> bool:
@@ -221,10 +255,14 @@ def accepted(verdict: Verdict) -> bool:
 
 def shift_sentence(moved: Shift, against: bool) -> str:
     """What is told of a run that moved as a whole: this is taken out of every case, so it must not stay unsaid."""
-    seen = f"{100 * math.expm1(moved.seen):+.1f} % against the stored campaigns, over {moved.cases} cases"
-    usual = f"those differ by {100 * moved.usual:.1f} %"
+    of = " of unchanged code" if moved.anchored else ""
+    seen = f"{_percent(moved.seen)} against the stored campaigns, over {moved.cases} cases{of}"
+    told = f"the whole run moved by {seen} (those differ by {100 * moved.usual:.1f} %); it is taken out of every case"
+    if moved.anchored:
+        return f"environment: {told}"
+    left = ", and those whose code has changed or is not known are left unresolved" if moved.seen > 0 else ""
     rest = "" if against else "; --roofline-against=REF tells whether the code or the machine did it"
-    return f"environment: the whole run moved by {seen} ({usual}); it is taken out of every case{rest}"
+    return f"{'unresolved' if moved.seen > 0 else 'environment'}: {told}{left}{rest}"
 
 
 def interval(found: Change) -> str:

@@ -24,6 +24,7 @@ from pytest_roofline.verdict import (
     hold_against_roof,
     judge,
     settle,
+    shift_sentence,
 )
 
 
@@ -131,6 +132,43 @@ def test_what_another_card_or_host_may_be_the_cause_of_is_left_open(seconds, aro
     assert "--roofline-against tells" in found.sentence
     assert held(run(1e-3), QUIET, around).kind is Kind.SAME
     assert held(run(seconds), QUIET, replace(around, same_code=True)).kind is Kind.ENVIRONMENT
+
+
+@pytest.mark.parametrize(
+    ("seconds", "whole", "around", "kind"),
+    [
+        (1e-3, 0.4, {}, Kind.UNRESOLVED),
+        (1e-3, 0.4, {"same_code": True}, Kind.SAME),
+        (1e-3, 0.4, {"differences": ["driver 1 -> 2"]}, Kind.ENVIRONMENT),
+        (1e-3, -0.4, {}, Kind.SAME),
+        (1.1e-3, 0.4, {}, Kind.REGRESSION),
+        (0.7e-3, 0.4, {}, Kind.UNRESOLVED),
+        (0.5e-3, 0.4, {}, Kind.IMPROVEMENT),
+        (1.4e-3, -0.4, {}, Kind.UNRESOLVED),
+        (1.6e-3, -0.4, {}, Kind.REGRESSION),
+    ],
+)
+def test_a_slowdown_of_the_whole_run_clears_nobody(seconds, whole, around, kind):
+    """Times are beside a run that moved as a whole. Where the code may have done that, no kernel of it is the same,
+    none is faster that is as fast as ever, and none slower that only did not become faster."""
+    found = held(run(seconds), QUIET, Circumstances(whole=whole, **around))
+    assert found.kind is kind
+    assert (found.reason is Reason.CAMPAIGN) == (kind is Kind.UNRESOLVED)
+    if kind is Kind.UNRESOLVED:
+        assert found.suspect
+        assert found.fails(strict=True)
+        assert "--roofline-against tells" in found.sentence
+
+
+def test_a_run_that_moved_as_a_whole_says_whose_it_may_be():
+    """The machine's where unchanged code shows it; else it is left open, and the old kernel is what tells."""
+    machine = shift_sentence(Shift(0.4, 1e-3, 60, anchored=True), against=False)
+    assert machine.startswith("environment: the whole run moved by +49.2 %")
+    assert "over 60 cases of unchanged code" in machine
+    either = shift_sentence(Shift(0.4, 1e-3, 60), against=False)
+    assert either.startswith("unresolved: the whole run moved by +49.2 %")
+    assert "are left unresolved; --roofline-against=REF tells" in either
+    assert shift_sentence(Shift(-0.4, 1e-3, 60), against=True).startswith("environment: the whole run moved by -33.0 %")
 
 
 def test_what_is_counted_in_cycles_is_not_excused_by_the_clock():

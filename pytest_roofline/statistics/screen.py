@@ -22,6 +22,7 @@ CLEARED = 2.5e-4  # of a slowdown of the size called excluded, which is not rete
 CAMPAIGN_SHIFT = 0.005  # stated standard deviation of what a whole campaign has in common
 LARGE_SHIFT = 0.01  # a shift of the whole run that is always reported
 UNUSUAL = 3.0  # so many standard deviations of past campaigns are reported as well
+ANCHORS = 16  # cases of unchanged code from which their median widens the interval of a like case by less than 5 %
 CLOCK_SHIFT = 0.015  # of the SM clock, from where a case's time says something about the clock instead of the kernel
 HELD_CLOCK = 0.97  # of the highest clock seen; what no limit holds down ran at 0.98 to 1 of it
 _SWEEPS = 4  # of the median polish; it has settled after two on every baseline seen
@@ -35,7 +36,8 @@ class Shift:
 
     ``usual`` is the standard deviation of past campaigns. The estimate is drawn towards 0 as far as that says.
     ``distances`` are those of the run from each stored campaign, ``strange`` how much worse the best mixture of them
-    predicts it than it predicts a stored one (``likeness.py``).
+    predicts it than it predicts a stored one (``likeness.py``). ``anchored``: only cases whose code is the stored one
+    were asked, so that what they have in common is the machine's.
     """
 
     seen: float = 0.0
@@ -44,15 +46,20 @@ class Shift:
     usual: float = CAMPAIGN_SHIFT
     distances: Mapping[str, float] = field(default_factory=dict)
     strange: float = 1.0
+    anchored: bool = False
 
     @property
     def mean(self) -> float:
-        """What is taken out of every case."""
+        """What is taken out of every case. Past campaigns say nothing of one that moved as none of them has."""
+        if self.remarkable:
+            return self.seen
         return 0.0 if math.isinf(self.error) else self.seen * self.usual**2 / (self.usual**2 + self.error**2)
 
     @property
     def variance(self) -> float:
         """How uncertain :attr:`mean` is."""
+        if self.remarkable:
+            return self.error**2
         return 1 / (1 / self.usual**2 + (0.0 if math.isinf(self.error) else 1 / max(self.error, 1e-9) ** 2))
 
     @property
@@ -62,6 +69,12 @@ class Shift:
             return False
         certain = abs(self.seen) > 2 * self.error
         return certain and (abs(self.seen) > LARGE_SHIFT or abs(self.seen) > UNUSUAL * self.usual)
+
+    @property
+    def unexplained(self) -> float:
+        """What is taken out of every case although the code may have done it; 0 for a shift that is not remarkable, or
+        that unchanged code shows as well."""
+        return self.mean if self.remarkable and not self.anchored else 0.0
 
 
 @dataclass(frozen=True)
@@ -143,19 +156,22 @@ def _shift(values: Mapping[str, Mapping[str, float]], levels: Mapping[str, float
 
 def shift(current: Mapping[str, Summary], past: History, unchanged: Collection[str] = ()) -> Shift:
     """What the cases of a run have moved in common, and which campaigns it is like. ``unchanged`` are cases whose code
-    is known to be the stored one: enough of them tell the latter on their own."""
+    is known to be the stored one: enough of them tell either on their own, so that kernels that all became slower are
+    not taken for the machine."""
     found = {case: past.value(case, run) for case, run in current.items() if case in past.levels}
     values = {case: value for case, value in found.items() if value is not None}
     distances = past.likeness.to({case: values[case] for case in controls(values, unchanged)})
     strange = past.likeness.strangeness(distances)
-    moved = [value - expected(case, past, distances)[0] for case, value in values.items()]
+    same = values.keys() & set(unchanged)
+    anchored = len(same) >= ANCHORS
+    moved = [values[case] - expected(case, past, distances)[0] for case in (same if anchored else values)]
     if len(moved) < 3:
         return Shift(usual=past.usual_shift, distances=distances, strange=strange)
     middle = statistics.median(moved)
     spread = 1.4826 * statistics.median(abs(x - middle) for x in moved)
     # Standard error of a median of normal variables; cases share noise, so it is not believed below 0.05 %.
     error = max(1.2533 * spread / math.sqrt(len(moved)), 5e-4)
-    return Shift(middle, error, len(moved), past.usual_shift, distances, strange)
+    return Shift(middle, error, len(moved), past.usual_shift, distances, strange, anchored)
 
 
 def expected(case: str, past: History, distances: Mapping[str, float]) -> tuple[float, Spread, float]:

@@ -329,3 +329,37 @@ def test_kernels_that_became_slower_make_no_card_strange_where_enough_are_unchan
     current |= {case: run(current[case].seconds * 1.2) for case in changed}
     assert shift(current, past).strange > STRANGE
     assert shift(current, past, set(current) - set(changed)).strange < 2
+
+
+def slowed_suite(count, unchanged):
+    """A run of a quiet suite whose first ``count`` kernels take a half longer, where the code of so many is old."""
+    stored_suite = suite()
+    past = history(stored_suite)
+    names = list(stored_suite)
+    current = {c: run(math.exp(past.levels[c]) * (1.5 if i < count else 1)) for i, c in enumerate(names)}
+    return stored_suite, past, current, shift(current, past, names[len(names) - unchanged :])
+
+
+def test_unchanged_code_tells_how_far_the_machine_has_moved():
+    """Most kernels became slower with new code: the others have not moved, so nothing is taken out."""
+    stored_suite, past, current, moved = slowed_suite(40, unchanged=20)
+    assert moved.anchored
+    assert not moved.remarkable
+    assert compare_run("case0", current["case0"], stored_suite["case0"], past, moved).low > 1.4
+
+
+def test_a_shift_of_unchanged_code_is_the_machines():
+    """All became slower, and so did those whose code is the stored one: told and taken out."""
+    *_, moved = slowed_suite(60, unchanged=16)
+    assert moved.anchored
+    assert moved.remarkable
+    assert moved.unexplained == 0
+    assert moved.mean == pytest.approx(math.log(1.5), rel=0.01)
+
+
+@pytest.mark.parametrize("unchanged", [0, 15])
+def test_a_shift_that_the_code_may_have_made_is_not_explained(unchanged):
+    """Too few cases of old code: what is taken out of every case is told to whoever judges."""
+    *_, moved = slowed_suite(60, unchanged)
+    assert not moved.anchored
+    assert moved.unexplained == moved.mean == pytest.approx(math.log(1.5), rel=0.01)
