@@ -184,6 +184,8 @@ OPERATION = Operation(
             floors=(Floor("h200", 0.5, "0.66 to 0.81 were measured from 4096^3 on; copies may add", 1 << 36),),
             best=True,
         ),
+        # Times of 8192^3 in bf16 on an H200; those of CUDA C++ stand in its files. First: tiles of 128 x 128, loaded
+        # and then multiplied, 2.67 ms.
         Kernel(
             "triton",
             "tiled",
@@ -193,6 +195,7 @@ OPERATION = Operation(
             tile=(32, 32, 64),
             model=gemm.panel_loads(128, 128),
         ),
+        # Changed: tiles are loaded three steps ahead. 1.87 ms after 2.67.
         Kernel(
             "triton",
             "pipelined",
@@ -202,6 +205,9 @@ OPERATION = Operation(
             tile=(32, 32, 64),
             model=gemm.panel_loads(128, 128),
         ),
+        # Changed: a tile chosen by the size of c, 128 x 256 here with two steps ahead, and groups of 16 rows instead
+        # of 8: a quarter fewer reads of L2. At this size it should gain and loses, 1.98 ms after 1.87; what it is for
+        # is a smaller c.
         Kernel(
             "triton",
             "tuned",
@@ -210,6 +216,8 @@ OPERATION = Operation(
             tile=(32, 32, 64),
             model=gemm.panel_loads(128, 256),  # the largest of its tiles
         ),
+        # The sum of three changes, not measured one by one: operands and results through tensor descriptors, a program
+        # per SM that takes tile after tile, and copies of operands that descriptors cannot take. 1.52 ms after 1.98.
         Kernel(
             "triton",
             "persistent",
