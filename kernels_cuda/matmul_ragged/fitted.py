@@ -2,7 +2,9 @@
 
 Every tile that the instruction allows is weighed by when the busiest multiprocessor should be done with its share. The
 clocks of the parts of this estimate were fitted to 570 products of 24 shapes on four H200s: what it picks took 2 %
-longer than the fastest of them in the mean.
+longer than the fastest of them in the mean. That is of the shapes that it was fitted to. On 20 others (``HELD_OUT`` of
+the operation) the product is 1.04 times as fast as torch's in the geometric mean, carried by three whose operands are
+not aligned; 0.87 times on the 17 that are, at worst 0.62 (100x4000x9000.t).
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Which of the two ways of sharing out k fits a shape, and with which tile. Pure.
 
 The constants come from sweeps over tiles, parts and pieces for the 24 shapes of the operation on an H200; what a rule
-says was taken where it was within a few per cent of the best for all shapes of its kind.
+says was taken where it was within a few per cent of the best for all shapes of its kind. The borders lie where those 24
+shapes ask for them, and no others have been timed against this rule: ``LONG`` and the half tiles of ``small_tile`` rest
+on one or two shapes each (32x8192x8192 alone for the latter).
 """
 
 from __future__ import annotations

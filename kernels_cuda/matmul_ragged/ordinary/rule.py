@@ -1,7 +1,8 @@
 """Which tile, and how the steps along k are shared out, for products on the ordinary cores. Pure.
 
 Every choice is weighed by when the busiest multiprocessor should be done. The clocks of the parts of this estimate were
-fitted to 230 products of 24 shapes on an H200: what it picks took 2 % longer than the fastest of them in the mean.
+fitted to 230 products of 24 shapes on an H200: what it picks took 2 % longer than the fastest of them in the mean. Of
+shapes that it was not fitted to four were timed: 0.80 to 1.26 times as fast as torch.
 """
 
 from __future__ import annotations
