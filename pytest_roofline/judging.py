@@ -15,7 +15,7 @@ from pytest_roofline.roofline import Assessment, Rates, assess, rates
 from pytest_roofline.statistics import Summary, middle, summarise
 from pytest_roofline.statistics.likeness import STRANGE
 from pytest_roofline.statistics.paired import target
-from pytest_roofline.statistics.screen import FALSE_ALARM, Shift, clock_shifted, compare_run, shift
+from pytest_roofline.statistics.screen import FALSE_ALARM, Shift, clock_shifted, compare_run, in_seconds, shift
 from pytest_roofline.verdict import (
     Circumstances,
     Kind,
@@ -145,6 +145,7 @@ class Judge:
             strange=moved.strange > STRANGE,
             host=another_host(timing.protocol, environment, runs),
             whole=moved.unexplained,
+            seconds=in_seconds(summary, stored.values(), moved),
         )
         return compare(found, len(runs), around)
 

@@ -139,6 +139,7 @@ class Circumstances:
     compared are clock cycles, so that the clock explains nothing. ``strange``: the run as a whole is like none of the
     stored ones. ``host``: what is timed is the host, and this is another one. ``whole``: what was taken out of this
     case because the whole run moved so, on ln(seconds), where no unchanged code shows whether the machine did it.
+    ``seconds``: the ratio in seconds, beside one in cycles.
     """
 
     differences: Sequence[str] = ()
@@ -149,6 +150,7 @@ class Circumstances:
     strange: bool = False
     host: bool = False
     whole: float = 0.0
+    seconds: float | None = None
 
 
 def compare(found: Change | None, campaigns: int, around: Circumstances | None = None) -> Verdict:
@@ -163,13 +165,16 @@ def compare(found: Change | None, campaigns: int, around: Circumstances | None =
     kind, reason = _classify(found)
     unit = "in clock cycles " if around.cycles else ""
     sentence = f"{interval(found)} {unit}against {campaigns} stored run{'s' if campaigns > 1 else ''}"
+    if around.cycles and around.seconds is not None:
+        sentence += f" ({100 * (around.seconds - 1):+.1f} % in seconds)"
     if around.differences:
         sentence += f" of another environment: {'; '.join(around.differences)}"
     kind, reason, why = _explained(kind, reason, found, around)
     sentence += why
     if kind is Kind.UNRESOLVED:
         sentence += f"; a slowdown below {100 * found.detectable:.1f} % might not show"
-    return Verdict(kind, reason, sentence, found, campaigns, kind is not Kind.SAME)
+    suspect = kind is not Kind.SAME or (around.clock != 1.0 and not around.same_code)
+    return Verdict(kind, reason, sentence, found, campaigns, suspect)
 
 
 def _explained(kind: Kind, reason: Reason, found: Change, around: Circumstances) -> tuple[Kind, Reason, str]:
@@ -186,9 +191,8 @@ def _explained(kind: Kind, reason: Reason, found: Change, around: Circumstances)
         return Kind.ENVIRONMENT, Reason.LAUNCH_FLOOR, f"; an empty launch takes {around.floor * 1e9:+.0f} ns more"
     if _owed_to_shift(kind, found, around.whole):
         return Kind.UNRESOLVED, Reason.CAMPAIGN, _whole(around.whole)
-    if around.clock != 1.0 and not around.cycles and (found.ratio > 1) == (around.clock < 1):
-        moved = f"; the SM clock is {100 * (around.clock - 1):+.1f} % off: --roofline-against tells"
-        return Kind.UNRESOLVED, Reason.CLOCK, moved
+    if around.clock != 1.0 and _owed_to_clock(found, around):
+        return Kind.UNRESOLVED, Reason.CLOCK, _clock(around)
     if around.host and kind is not Kind.UNRESOLVED:
         return Kind.UNRESOLVED, Reason.HOST, "; but those timed another host than this: --roofline-against tells"
     if around.strange and kind is not Kind.UNRESOLVED:
@@ -197,12 +201,36 @@ def _explained(kind: Kind, reason: Reason, found: Change, around: Circumstances)
 
 
 def _cleared(reason: Reason, around: Circumstances) -> tuple[Kind, Reason, str]:
-    """Whether a case that is the same but for what the whole run has moved can be called so."""
-    if around.same_code or around.whole <= 0:
+    """Whether a case that is the same beside the whole run, and at its clock, can be called so."""
+    if around.same_code:
         return Kind.SAME, reason, ""
-    if around.differences:
+    if around.whole > 0 and around.differences:
         return Kind.ENVIRONMENT, Reason.FINGERPRINT, f"; the whole run moved by {_percent(around.whole)}"
-    return Kind.UNRESOLVED, Reason.CAMPAIGN, _whole(around.whole)
+    if around.whole > 0:
+        return Kind.UNRESOLVED, Reason.CAMPAIGN, _whole(around.whole)
+    if _hidden_by_clock(around):
+        return Kind.UNRESOLVED, Reason.CLOCK, _clock(around)
+    if around.strange:
+        return Kind.UNRESOLVED, Reason.STRANGE, "; but no stored card is like this one: --roofline-against tells"
+    return Kind.SAME, reason, ""
+
+
+def _hidden_by_clock(around: Circumstances) -> bool:
+    """Whether a slowdown may hide behind the clock: in the same seconds at a higher one, or in the same cycles at a
+    lower one, which the kernel itself brings about if it draws more power."""
+    return around.clock < 1 if around.cycles else around.clock > 1
+
+
+def _owed_to_clock(found: Change, around: Circumstances) -> bool:
+    """Whether a shifted clock may be the cause of a change: of seconds that go with it, or of fewer cycles at a lower
+    one, which memory does not follow."""
+    if found.ratio < 1:
+        return _hidden_by_clock(around)
+    return not around.cycles and around.clock < 1
+
+
+def _clock(around: Circumstances) -> str:
+    return f"; the SM clock is {100 * (around.clock - 1):+.1f} % off: --roofline-against tells"
 
 
 def _owed_to_shift(kind: Kind, found: Change, whole: float) -> bool:
@@ -327,7 +355,7 @@ def judge(verdicts: Sequence[Verdict]) -> Verdict:
 
 def _classify(found: Change) -> tuple[Kind, Reason]:
     """The first rule: what lies beyond :data:`MINIMAL` with its whole interval has changed; what has left 1 with its
-    whole interval but not :data:`MINIMAL`, or could hide a change of :data:`BLIND`, cannot be told."""
+    whole interval but not :data:`MINIMAL`, or could have changed by :data:`BLIND` either way, cannot be told."""
     if found.low > 1 + MINIMAL:
         return Kind.REGRESSION, Reason.SLOWER
     if found.high < 1 / (1 + MINIMAL):
@@ -336,6 +364,7 @@ def _classify(found: Change) -> tuple[Kind, Reason]:
     faster = found.high < 1 and found.ratio < 1 / (1 + MINIMAL)
     if slower or faster:
         return Kind.UNRESOLVED, Reason.BORDERLINE
-    if (1 + found.excluded) / found.ratio > 1 + BLIND:
+    # What a speedup of the same size would look like is the mirror image.
+    if (1 + found.excluded) * max(1.0, found.ratio**-2) > 1 + BLIND:
         return Kind.UNRESOLVED, Reason.TOO_NOISY
     return Kind.SAME, Reason.WITHIN_SPREAD

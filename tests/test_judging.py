@@ -144,6 +144,21 @@ def test_a_lower_clock_is_told_and_clears_nobody(judge):
     assert row(judge, 240e-6, timing={"telemetry": Telemetry(clock_mhz=1979.0)}).verdict.kind is Kind.REGRESSION
 
 
+def test_seconds_stand_beside_cycles(judge):
+    """A kernel at the power limit that takes the same cycles at a lower clock, and so more seconds: both are told, and
+    nothing is cleared."""
+    held = Telemetry(clock_mhz=1500.0)
+    other = f"op/cuda/copy/f32/{2 * N}"
+    timing = dataclasses.replace(evidence(200e-6).timing, telemetry=Telemetry(clock_mhz=1980.0))
+    name = f"2026-11-30.{HERE.machine}{HERE.driver}"
+    judge.store.save(Baseline("h200", "op", {name: HERE}, {other: {name: run_of(timing)}}))
+    store(judge, 200e-6, telemetry=held)
+    found = row(judge, 210e-6, timing={"telemetry": Telemetry(clock_mhz=1500.0 / 1.05)}).verdict
+    assert (found.kind, found.reason, found.suspect) == (Kind.UNRESOLVED, Reason.CLOCK, True)
+    assert "in clock cycles against 1 stored run (+5.0 % in seconds)" in found.sentence
+    assert row(judge, 200e-6, timing={"telemetry": held}).verdict.kind is Kind.SAME
+
+
 def test_a_median_of_fresh_processes_stands_for_the_run(judge):
     """One slow process among five is not the kernel; how weak this is without an old one stands in the sentence."""
     store(judge, 200e-6)

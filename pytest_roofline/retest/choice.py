@@ -32,7 +32,7 @@ def worth(verdict: Verdict, seconds: float, which: str, *, old: bool) -> bool:
     doubtful = verdict.kind is Kind.REGRESSION or verdict.reason in (Reason.BORDERLINE, Reason.CLOCK)
     # ``excluded`` leaves one chance in 4000 above it, and as much is left below its mirror image.
     likely = found.ratio > 1 + MINIMAL and found.ratio**2 > 1 + found.excluded
-    return which == ALL or doubtful or (likely and verdict.reason is Reason.WITHIN_SPREAD)
+    return which == ALL or doubtful or (likely and verdict.reason in (Reason.WITHIN_SPREAD, Reason.CAMPAIGN))
 
 
 def controls(candidates: Sequence[str], unchanged: Collection[str], rng: random.Random | None = None) -> list[str]:

@@ -203,6 +203,11 @@ def compare_run(
     return change(difference - moved.mean, own, times, moved.variance, chance)
 
 
+def in_seconds(current: Summary, runs: Iterable[Summary], moved: Shift) -> float:
+    """The time of a run over the typical one of stored runs, without what the whole run has moved."""
+    return math.exp(current.log_mean - statistics.fmean(run.log_mean for run in runs) - moved.mean)
+
+
 def tail_of(chance: float) -> float:
     """The tail of Student's distribution to leave for a ``chance`` of a false alarm.
 
