@@ -73,6 +73,16 @@ def unfused(x: torch.Tensor, y: torch.Tensor, *, sums: torch.Tensor) -> None:
     """``sums = x + 1``, then ``y = relu(sums)``. Raises ``ValueError`` unless all are dense vectors of one length."""
     require_vectors("add_relu", x, y, sums)
     block, num_warps = best_block(y)
+    _pair(x, y, sums, block, num_warps)
+
+
+def unfused_scalar(x: torch.Tensor, y: torch.Tensor, *, sums: torch.Tensor, block: int, num_warps: int) -> None:
+    """``unfused``, one program per ``block`` elements. Raises ``ValueError`` as ``unfused`` does."""
+    require_vectors("add_relu", x, y, sums)
+    _pair(x, y, sums, block, num_warps)
+
+
+def _pair(x: torch.Tensor, y: torch.Tensor, sums: torch.Tensor, block: int, num_warps: int) -> None:
     policy = eviction(x)
     launch_blocks(_add_one, x, sums, block=block, num_warps=num_warps, EVICTION=policy)
     launch_blocks(_relu, sums, y, block=block, num_warps=num_warps, EVICTION=policy)

@@ -8,7 +8,7 @@ from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import ceil_div
 from pytest_roofline.operands import require_vectors
 
-from ._blocks import best_block, block_start, eviction, launch_blocks
+from ._blocks import PACK, best_block, block_start, eviction, launch_blocks
 
 
 @triton.jit
@@ -50,6 +50,11 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``copy`` does."""
     block, num_warps = best_block(y)
     copy(x, y, block=block, num_warps=num_warps)
+
+
+def unrolled(x: torch.Tensor, y: torch.Tensor, *, unroll: int, num_warps: int) -> None:
+    """``unroll`` packs of 16 bytes per thread. Raises ``ValueError`` as ``copy`` does."""
+    copy(x, y, block=unroll * 32 * num_warps * PACK // y.element_size(), num_warps=num_warps)
 
 
 def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:

@@ -1,9 +1,12 @@
 """A kernel that does nothing, in Triton."""
 
+import functools
+
 import torch
 import triton
 
 from pytest_roofline.launch import require
+from pytest_roofline.timing.capture import Graph, capture
 
 
 @triton.jit
@@ -17,3 +20,20 @@ def stream(token: torch.Tensor, *, blocks: int) -> None:
     require(token.numel() == 1, "empty_launch takes one token")
     if blocks:
         _nothing[(blocks,)](token, num_warps=1)
+
+
+def graph(token: torch.Tensor, *, blocks: int) -> None:
+    """The same launch replayed from a CUDA graph that the first call on a token records; a CPU, without graphs,
+    launches.
+
+    Raises ``ValueError`` where ``token`` is not one element.
+    """
+    if not token.is_cuda or not blocks:
+        return stream(token, blocks=blocks)
+    require(token.numel() == 1, "empty_launch takes one token")
+    _recorded(token, blocks).replay()
+
+
+@functools.lru_cache(maxsize=8)  # a tensor is found by its identity, and kept: a graph holds its address
+def _recorded(token: torch.Tensor, blocks: int) -> Graph:
+    return capture([lambda: _nothing[(blocks,)](token, num_warps=1)], 1)

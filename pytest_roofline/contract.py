@@ -115,6 +115,9 @@ class Kernel:
     ordinary memory instead of page-locked. ``timed`` are shapes of its own in place of the operation's timed lists, for
     a rung that would take far longer than the others. ``uncounted`` names kernels that its launcher launches on a GPU
     alone, with the reason: no counted case can have them, their code is compared all the same.
+    ``timed_dtypes`` are those of ``dtypes`` that are timed by default (empty: all of them); the others are checked and
+    counted, and timed under ``--roofline-effort=full``. ``absent_dtypes`` gives the reason for each dtype of the
+    operation that this kernel does not compute.
     """
 
     backend: str
@@ -135,6 +138,8 @@ class Kernel:
     capability: str = ""
     timed: tuple[str, ...] = ()
     uncounted: Mapping[str, str] = field(default_factory=dict)
+    timed_dtypes: tuple[str, ...] = ()
+    absent_dtypes: Mapping[str, str] = field(default_factory=dict)
 
     def rejection(self, shape: Shape, dtype: DType) -> str | None:
         """Why this kernel refuses ``shape``; ``None`` if it takes it."""
@@ -220,8 +225,12 @@ class Operation:
             raise ValueError(f"{what}: timed is text, not a tuple: a comma is missing")
         for text in kernel.timed:
             Shape.parse(text)
-        for dtype in kernel.dtypes:
+        for dtype in (*kernel.dtypes, *kernel.absent_dtypes):
             DType.parse(dtype)
+        if isinstance(kernel.timed_dtypes, str) or not set(kernel.timed_dtypes) <= set(kernel.dtypes):
+            raise ValueError(f"{what}: timed_dtypes {kernel.timed_dtypes!r} is no tuple of some of {kernel.dtypes}")
+        if both := set(kernel.absent_dtypes) & set(kernel.dtypes):
+            raise ValueError(f"{what}: {', '.join(sorted(both))} is among its dtypes and has a reason not to be")
         if kernel.capability and not CAPABILITY.fullmatch(kernel.capability):
             raise ValueError(f"{what}: capability {kernel.capability!r} is not such as sm_90 or sm_90a")
 
@@ -239,7 +248,9 @@ class Operation:
         """The case of that id; the shape may be any, not only a listed one. Raises ``ValueError``."""
         kernel = self.kernel(case_id.backend, case_id.variant)
         if case_id.dtype not in kernel.dtypes:
-            raise ValueError(f"{case_id}: this kernel has the dtypes {', '.join(kernel.dtypes)}")
+            reason = kernel.absent_dtypes.get(case_id.dtype)
+            why = f"; {reason}" if reason else ""
+            raise ValueError(f"{case_id}: this kernel has the dtypes {', '.join(kernel.dtypes)}{why}")
         return Case(self, kernel, DType.parse(case_id.dtype), case_id.shape)
 
     def cases(self, which: Literal["timed", "counted"], *, full: bool = False) -> Iterator[Case]:
@@ -255,6 +266,8 @@ class Operation:
         lists = self.shapes
         if which == "counted":
             return lists.counted
+        if not full and kernel.timed_dtypes and str(dtype) not in kernel.timed_dtypes:
+            return ()
         if kernel.timed:
             return kernel.timed
         swept = (kernel.best or kernel.peer) and str(dtype) == kernel.dtypes[0]

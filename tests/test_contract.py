@@ -74,6 +74,30 @@ def test_a_slow_rung_is_timed_on_shapes_of_its_own():
     assert ids(slow.cases("counted")) == ids(make(kernels=(kernel(),), absent={}).cases("counted"))
 
 
+def test_a_rung_is_timed_in_some_of_its_dtypes():
+    """The others are counted by default, and timed with full effort only."""
+    rung = make(kernels=(kernel(dtypes=("f32", "f16"), timed_dtypes=("f32",)),), absent={})
+    assert ids(rung.cases("timed")) == ["op/cuda/b/f32/64"]
+    assert "op/cuda/b/f16/64" in ids(rung.cases("timed", full=True))
+    assert ids(rung.cases("counted")) == ["op/cuda/b/f32/7", "op/cuda/b/f16/7"]
+
+
+@pytest.mark.parametrize("timed", ["f32", ("f16",)])
+def test_only_dtypes_of_a_kernel_are_timed(timed):
+    """Text would be read letter by letter, and a dtype that the kernel lacks would never be timed."""
+    with pytest.raises(ValueError, match="timed_dtypes"):
+        make(kernels=(kernel(timed_dtypes=timed),), absent={})
+
+
+def test_a_dtype_that_a_kernel_lacks_may_have_a_reason():
+    """Who asks for it is told; a reason for one that it has would be untrue."""
+    lacking = make(kernels=(kernel(absent_dtypes={"i8": "it has no product of bytes"}),), absent={})
+    with pytest.raises(ValueError, match="the dtypes f32; it has no product of bytes"):
+        lacking.case(CaseId.parse("op/cuda/b/i8/64"))
+    with pytest.raises(ValueError, match="f32 is among its dtypes"):
+        make(kernels=(kernel(absent_dtypes={"f32": "none"}),), absent={})
+
+
 def test_counted_cases_leave_out_what_a_kernel_rejects():
     """A rejected shape is no case."""
     assert ids(make().cases("counted")) == ["op/cuda/best/f32/7", "op/cuda/best/f16_f32/7", "op/torch/op/f32/7"]

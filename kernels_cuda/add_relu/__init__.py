@@ -21,6 +21,13 @@ def unfused(x: torch.Tensor, y: torch.Tensor, *, sums: torch.Tensor) -> None:
     launch_packs(UNFUSED, "add_relu_unfused_relu", sums, y, eviction=True)
 
 
+def unfused_scalar(x: torch.Tensor, y: torch.Tensor, *, sums: torch.Tensor) -> None:
+    """``unfused``, one element per thread. Raises ``ValueError`` as ``unfused`` does."""
+    require_vectors("add_relu", x, y, sums)
+    launch_scalar(UNFUSED, "add_relu_unfused_scalar_sum", x, sums)
+    launch_scalar(UNFUSED, "add_relu_unfused_scalar_relu", sums, y)
+
+
 def fused_scalar(x: torch.Tensor, y: torch.Tensor) -> None:
     """One element per thread. Raises ``ValueError`` unless both are dense vectors of one length."""
     require_vectors("add_relu", x, y)

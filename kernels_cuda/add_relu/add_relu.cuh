@@ -30,3 +30,12 @@ __device__ void stream(const T* __restrict__ x, T* __restrict__ y, Index n, Inde
         [&](Index i) { packs_from(y + head)[i] = map_pack<T>(packs_from(x + head)[i], f); },
         [&](Index e) { y[e] = f(x[e]); });
 }
+
+// y = f(x), one element per thread.
+template <typename T, typename F>
+__device__ void stream_scalar(const T* __restrict__ x, T* __restrict__ y, long long n, F f) {
+    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) {
+        y[i] = f(x[i]);
+    }
+}

@@ -4,10 +4,7 @@
 
 template <typename T>
 __global__ void __launch_bounds__(BLOCK) add_relu_fused_scalar(const T* __restrict__ x, T* __restrict__ y, long long n) {
-    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i < n) {
-        y[i] = AddRelu<T>()(x[i]);
-    }
+    stream_scalar(x, y, n, AddRelu<T>());
 }
 
 template <typename T, typename Index, bool STREAMED>

@@ -44,7 +44,7 @@ def hinted(x: torch.Tensor, y: torch.Tensor) -> None:
     require_vectors("vector_add", x, y)
     _require_aligned("hinted", x, y)
     n, width = y.numel(), PACK // y.element_size()
-    HINTED.function(f"vector_add_hinted<{width}>")((ceil_div(n, width * BLOCK),), (BLOCK,), (x, y, n))
+    HINTED.function(f"vector_add_hinted<{c_type(y)}, {width}>")((ceil_div(n, width * BLOCK),), (BLOCK,), (x, y, n))
 
 
 def unmasked(x: torch.Tensor, y: torch.Tensor) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import torch
 
 DTYPES = ("f32", "f16", "bf16")
+RUNG = ("f32",)  # what a rung buys is told by one dtype; the others are checked and counted
 PIPELINES = {"f32": Pipeline.FP32, "f16": Pipeline.FP16, "bf16": Pipeline.BF16}
 
 
@@ -66,15 +67,32 @@ OPERATION = Operation(
             "triton",
             "scalar",
             "kernels_triton.add_one:add_one",
-            ("f32",),
+            DTYPES,
             options={"block": 256, "num_warps": 8},
             tile=(256,),
+            timed_dtypes=RUNG,
         ),
-        Kernel("triton", "vectorised", "kernels_triton.add_one:vectorised", ("f32",), tile=(1024,)),
-        Kernel("triton", "evict_last", "kernels_triton.add_one:evict_last", DTYPES, tile=(1024,), best=True),
-        Kernel("cuda", "scalar", "kernels_cuda.add_one:scalar", ("f32",), tile=(256,)),
-        Kernel("cuda", "vectorised", "kernels_cuda.add_one:vectorised", ("f32",), tile=(1024,)),
-        Kernel("cuda", "evict_last", "kernels_cuda.add_one:evict_last", DTYPES, tile=(1024,), best=True),
+        Kernel("triton", "vectorised", "kernels_triton.add_one:vectorised", DTYPES, tile=(1024,), timed_dtypes=RUNG),
+        Kernel(
+            "triton",
+            "evict_last",
+            "kernels_triton.add_one:evict_last",
+            DTYPES,
+            tile=(1024,),
+            best=True,
+            timed_dtypes=("f32", "f16"),  # bf16 moves as much as f16, and add_relu has it
+        ),
+        Kernel("cuda", "scalar", "kernels_cuda.add_one:scalar", DTYPES, tile=(256,), timed_dtypes=RUNG),
+        Kernel("cuda", "vectorised", "kernels_cuda.add_one:vectorised", DTYPES, tile=(1024,), timed_dtypes=RUNG),
+        Kernel(
+            "cuda",
+            "evict_last",
+            "kernels_cuda.add_one:evict_last",
+            DTYPES,
+            tile=(1024,),
+            best=True,
+            timed_dtypes=("f32", "f16"),  # bf16 moves as much as f16, and add_relu has it
+        ),
         Kernel("torch", "add", "suite.peers.add_one:torch_add", ("f32",), peer=True),
         Kernel("torch", "compiled", "suite.peers.add_one:torch_compiled", ("f32",), peer=True),
         Kernel("cupy", "fused", "suite.peers.add_one:cupy_fused", ("f32",), peer=True),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import torch
 
 DTYPES = ("f32", "f16", "bf16")
+RUNG = ("f32",)  # what a rung buys is told by one dtype; the others are checked and counted
 PIPELINES = {"f32": Pipeline.FP32, "f16": Pipeline.FP16, "bf16": Pipeline.BF16}
 
 
@@ -73,26 +74,60 @@ OPERATION = Operation(
         full=("1024", "65536", "1048576", "4194304", "16777259.o1"),
     ),
     kernels=(
+        # Between an unfused and a fused kernel of one width, the traffic and a launch change. From scalar to wide, CUDA
+        # C++ changes L2's policy for long vectors, too; Triton's launchers set it in both, and change the threads.
+        Kernel(
+            "triton",
+            "unfused_scalar",
+            "kernels_triton.add_relu:unfused_scalar",
+            DTYPES,
+            options={"block": 256, "num_warps": 8},
+            workspace=sums,
+            model=pair,
+            tile=(256,),
+            timed_dtypes=RUNG,
+        ),
         Kernel(
             "triton",
             "unfused",
             "kernels_triton.add_relu:unfused",
-            ("f32",),
+            DTYPES,
             workspace=sums,
             model=pair,
             tile=(1024,),
+            timed_dtypes=RUNG,
         ),
         Kernel(
             "triton",
             "fused_scalar",
             "kernels_triton.add_relu:add_relu",
-            ("f32",),
+            DTYPES,
             options={"block": 256, "num_warps": 8},
             tile=(256,),
+            timed_dtypes=RUNG,
         ),
         Kernel("triton", "fused", "kernels_triton.add_relu:fused", DTYPES, tile=(1024,), best=True),
-        Kernel("cuda", "unfused", "kernels_cuda.add_relu:unfused", ("f32",), workspace=sums, model=pair, tile=(1024,)),
-        Kernel("cuda", "fused_scalar", "kernels_cuda.add_relu:fused_scalar", ("f32",), tile=(256,)),
+        Kernel(
+            "cuda",
+            "unfused_scalar",
+            "kernels_cuda.add_relu:unfused_scalar",
+            DTYPES,
+            workspace=sums,
+            model=pair,
+            tile=(256,),
+            timed_dtypes=RUNG,
+        ),
+        Kernel(
+            "cuda",
+            "unfused",
+            "kernels_cuda.add_relu:unfused",
+            DTYPES,
+            workspace=sums,
+            model=pair,
+            tile=(1024,),
+            timed_dtypes=RUNG,
+        ),
+        Kernel("cuda", "fused_scalar", "kernels_cuda.add_relu:fused_scalar", DTYPES, tile=(256,), timed_dtypes=RUNG),
         Kernel("cuda", "fused", "kernels_cuda.add_relu:fused", DTYPES, tile=(1024,), best=True),
         Kernel("torch", "eager", "suite.peers.add_relu:torch_eager", ("f32",), peer=True),
         Kernel("torch", "compiled", "suite.peers.add_relu:torch_compiled", ("f32",), peer=True),
