@@ -44,7 +44,13 @@ class Computed:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The one error rule of an operation: a forward error bound from dtype, depth and data, and where it comes from."""
+    """The one error rule of an operation: a forward error bound from dtype, depth and data, and where it comes from.
+
+    ``whole`` says that the rule knows of sums of small whole numbers that they are exact. A worst-case bound of random
+    numbers grows with the length of a sum faster than the sum itself, until a result of zeros is within it; so what has
+    passed with those is also checked with whole numbers, unless it is interpreted, where sums are short.
+    """
 
     bound: Callable[[Computed], Mapping[str, Bound]]
     source: str
+    whole: bool = False

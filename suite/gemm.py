@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_roofline.contract import Argument, Bound, Buffer, Computed, Memory, Pipeline, Role, Traffic, Work
@@ -83,19 +84,32 @@ def magnitude(computed: Computed) -> torch.Tensor:
     return finite_magnitude(computed.inputs["a"]) @ finite_magnitude(computed.inputs["b"])
 
 
+def exact_sums(computed: Computed, size: torch.Tensor, most: float) -> torch.Tensor:
+    """Where no order of the products rounds: of whole numbers that the operands' format holds, as long as their
+    magnitudes add up to at most ``most``, up to which sums keep whole numbers apart."""
+    held = 2.0**computed.dtype.operand.precision
+    whole = all(bool(((x == x.round()) & (x.abs() <= held)).all()) for x in computed.inputs.values())
+    return size <= most if whole else size < 0
+
+
 def bound(computed: Computed) -> Bound:
-    """Error of products and sums that are rounded to the accumulator's format, fused or not, in any order."""
-    return summation(magnitude(computed), computed.dims[2], computed.depth, computed.dtype.accumulator)
+    """Error of products and sums that are rounded to the accumulator's format, fused or not, in any order; none of
+    small whole numbers."""
+    size, item = magnitude(computed), computed.dtype.accumulator
+    found = summation(size, computed.dims[2], computed.depth, item)
+    exact = exact_sums(computed, size, 1 / item.unit_roundoff)
+    return replace(found, absolute=found.absolute.masked_fill(exact, 0.0))
 
 
 BOUND_SOURCE = (
-    "gamma_(k+1) |a| |b| elementwise for any order of the k products, fused or not (Higham, 3.5), plus underflow"
+    "gamma_(k+1) |a| |b| elementwise for any order of the k products, fused or not (Higham, 3.5), plus underflow; sums "
+    "of small whole numbers exact"
 )
 
 
 def tensor_bound(computed: Computed) -> Bound:
-    """Error of a product on the tensor cores: exact in integers, else relative errors per operand, where it is cut, and
-    per addition, and a rounding to 16 bits where c has them.
+    """Error of a product on the tensor cores: none in integers and in sums of small whole numbers, else relative errors
+    per operand, where it is cut, and per addition; and a rounding to 16 bits where c has them.
 
     A step of t products aligns t + 1 terms to the largest and truncates each, so that the k products cost at most
     k + ceil(k / 4) errors of an addition times |a| |b| where t is at least 4, as on every device of sm_80 and up;
@@ -111,9 +125,16 @@ def tensor_bound(computed: Computed) -> Bound:
     # (1 + u)^n - 1 <= exp(n u) - 1, which has a value for every n where gamma_n has none (Higham, problem 3.1).
     sums = math.expm1((k + -(-k // 4) + computed.depth) * addition)
     relative = sums + 2 * operand + operand**2 + gamma(k + 1, 2.0**-53)
-    overflows = size * (1 + relative) >= min(item.largest, stored_as.largest)
-    error = size * relative + (2 * k + computed.depth) * item.tiny
-    return Bound(error, overflows) if stored_as == item else stored(size, error, stored_as, overflows)
+    exact = exact_sums(computed, size, 1 / addition)
+    error = (size * relative + (2 * k + computed.depth) * item.tiny).masked_fill(exact, 0.0)
+    overflows = size * (1 + relative) >= item.largest
+    if stored_as == item:
+        return Bound(error, overflows)
+    value = finite_magnitude(computed.outputs["c"])
+    overflows |= value + error >= stored_as.largest
+    kept = exact & (value <= 1 / stored_as.unit_roundoff)  # whole numbers that c's format holds
+    rounded = stored(value, error, stored_as, overflows)
+    return replace(rounded, absolute=rounded.absolute.masked_fill(kept, 0.0))
 
 
 def panel_loads(rows: int, columns: int) -> Model:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_roofline.checking.buffers import GuardedBuffer, guarded, workspaces
 from pytest_roofline.checking.compare import compare
-from pytest_roofline.checking.values import classes, draw
+from pytest_roofline.checking.values import RANDOM, WHOLE, classes, draw
 from pytest_roofline.contract import Argument, Bound, Case, Computed, Role
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Prepared:
     launcher: Launcher
     buffers: list[GuardedBuffer]
     scratch: list[GuardedBuffer]
-    initial: Mapping[str, torch.Tensor]  # IN and INOUT data, dense, on the device that checks
+    initial: dict[str, torch.Tensor]  # IN and INOUT data, dense, on the device that checks
 
     def launch(self) -> None:
         """Launch the complete operation once on the current stream."""
@@ -59,6 +59,15 @@ class Prepared:
         for buffer in self.scratch:
             buffer.poison()
         self.restore()
+
+    def refill(self, values: str, seed: int) -> None:
+        """Other inputs, of one class of values, and everything else as before the first launch."""
+        for tag, (argument, buffer) in enumerate(zip(self.case.operation.arguments, self.buffers, strict=True)):
+            if argument.role is not Role.OUT:
+                data = _data(argument, buffer, values, seed * 16 + tag, self.initial[argument.name].device.type)
+                buffer.view.copy_(data)
+                self.initial[argument.name] = data
+        self.reset()
 
     @property
     def footprint(self) -> int:
@@ -124,7 +133,7 @@ def _data(argument: Argument, buffer: GuardedBuffer, values: str, seed: int, dev
     extents = tuple(buffer.view.shape)
     if argument.data is not None:
         return argument.data(extents, seed, device)
-    kind = values if values in classes(buffer.item) else "random"
+    kind = values if values in classes(buffer.item) else RANDOM
     return draw(extents, buffer.item, kind, seed, device)
 
 
@@ -140,7 +149,9 @@ def expect(prepared: Prepared) -> Expectation:
 
 
 def check(case: Case, launcher: Launcher, device: str, values: str, seed: int, patience: float = 1.0) -> float:
-    """Check one case once; returns the largest error as a fraction of its bound. ``patience``: as in ``CaseSpec``.
+    """Check one case; returns the largest error as a fraction of its bound. ``patience``: as in ``CaseSpec``.
+
+    What is right with random values is run again with whole numbers, where the operation's tolerance is made for them.
 
     Raises :class:`WrongResultError`, or what the launcher raises (a fault of a CPU checker, a compile error).
     """
@@ -158,7 +169,23 @@ def check(case: Case, launcher: Launcher, device: str, values: str, seed: int, p
     interpreted = device == "cpu" and case.kernel.backend in ("triton", "cuda")  # slow, and the same every time
     if case.kernel.deterministic and not interpreted:
         _repeats(prepared, device)
+    if values == RANDOM and case.operation.tolerance.whole and not interpreted:
+        _adds_whole_numbers(prepared, seed, device)
     return worst
+
+
+def _adds_whole_numbers(prepared: Prepared, seed: int, device: str) -> None:
+    """A long sum that has lost a part, or all of it, can be within its worst-case bound; one of whole numbers not."""
+    arguments = [a for a in prepared.case.operation.arguments if a.role is not Role.OUT]
+    if not any(WHOLE in classes(a.element(prepared.case.dtype)) for a in arguments):
+        return  # integers are exact as they are
+    prepared.refill(WHOLE, seed)
+    prepared.launch()
+    _synchronize(device)
+    try:
+        expect(prepared).verify(prepared)
+    except WrongResultError as problem:
+        raise WrongResultError(f"with whole numbers: {problem}") from None
 
 
 def _expect_rejection(prepared: Prepared, reason: str) -> None:

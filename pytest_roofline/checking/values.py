@@ -11,11 +11,14 @@ if TYPE_CHECKING:
     import torch
 
 RANDOM = "random"
+WHOLE = "whole"
 
 
 def classes(element: Element) -> tuple[str, ...]:
     """The value classes that make sense for a number format; the first is the plainest, to which hypothesis shrinks."""
-    return (RANDOM, *_SPECIAL) if element.is_float and element.name != "fp8" else (RANDOM,)
+    if not element.is_float:
+        return (RANDOM,)
+    return (RANDOM, WHOLE) if element.name == "fp8" else (RANDOM, *_SPECIAL)
 
 
 def draw(extents: tuple[int, ...], element: Element, values: str, seed: int, device: str) -> torch.Tensor:
@@ -85,6 +88,11 @@ def _largest(data: torch.Tensor, element: Element, generator: torch.Generator) -
     _sprinkle(data, generator, element.largest, -element.largest)
 
 
+def _whole(data: torch.Tensor, element: Element, generator: torch.Generator) -> None:
+    """-2 to 2, on average of magnitude 3/4: products and their sums stay small enough to be exact in any order."""
+    data.round_().clamp_(-2, 2)
+
+
 def _cancellation(data: torch.Tensor, element: Element, generator: torch.Generator) -> None:
     """Large values that come in pairs of opposite sign: what is left is small against what was added."""
     half = data.numel() // 2
@@ -102,4 +110,5 @@ _SPECIAL: dict[str, Callable[[torch.Tensor, Element, torch.Generator], None]] = 
     "subnormal": _subnormal,
     "largest": _largest,
     "cancellation": _cancellation,
+    WHOLE: _whole,
 }

@@ -31,7 +31,7 @@ OPERATION = Operation(
     arguments=gemm.arguments(),
     reference=gemm.reference,
     work=work,
-    tolerance=Tolerance(bound, gemm.BOUND_SOURCE),
+    tolerance=Tolerance(bound, gemm.BOUND_SOURCE, whole=True),
     shapes=Shapes(
         drawn=gemm.drawn,
         sweep=("256x256x256", "2048x2048x2048", "4096x4096x4096", "8192x8192x8192", "4096x4096x7"),

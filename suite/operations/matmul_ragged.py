@@ -158,7 +158,9 @@ OPERATION = Operation(
     tolerance=Tolerance(
         bound,
         "f32: " + gemm.BOUND_SOURCE + "; f16: a truncation per product and per step of at least 4 products, relative "
-        "to |a| |b| elementwise (Fasi et al., 2021), and per part of k, then one rounding to f16",
+        "to |a| |b| elementwise (Fasi et al., 2021), and per part of k, then one rounding to f16; sums of small whole "
+        "numbers exact",
+        whole=True,
     ),
     shapes=Shapes(
         drawn=lambda tile: gemm.drawn(tile, (40, 70, 200)),

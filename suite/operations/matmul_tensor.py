@@ -105,7 +105,9 @@ OPERATION = Operation(
     tolerance=Tolerance(
         bound,
         "a truncation per product and per step of at least 4 products, relative to |a| |b| elementwise (Fasi et al., "
-        "2021), of operands cut to tf32 where they are, then one rounding to 16 bits where c has them; integers exact",
+        "2021), of operands cut to tf32 where they are, then one rounding to 16 bits where c has them; integers and "
+        "sums of small whole numbers exact",
+        whole=True,
     ),
     shapes=Shapes(
         drawn=drawn,

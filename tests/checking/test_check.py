@@ -164,6 +164,26 @@ def test_a_kernel_that_promises_determinism_is_run_twice(operation):
     run(dataclasses.replace(loose, kernels=(promise,)), alternates, "3x1.t")
 
 
+def test_what_is_right_with_random_values_is_run_again_with_whole_numbers(operation):
+    """Where the tolerance is made for them: one that forgives random values anything, but none of those."""
+    import dataclasses
+
+    def forgiving(computed):
+        x = computed.inputs["x"]
+        return {"y": Bound(x.abs() * 2 * bool((x != x.round()).any()))}
+
+    def wrong_for_whole_numbers(x, y):
+        right(x, y)
+        y[1, 2] *= 1.5
+
+    loose = dataclasses.replace(operation.tolerance, bound=forgiving)
+    assert run(dataclasses.replace(operation, tolerance=loose), wrong_for_whole_numbers) == 0.25
+    twice = dataclasses.replace(operation, tolerance=dataclasses.replace(loose, whole=True))
+    with pytest.raises(WrongResultError, match="with whole numbers: y: 1 of 35 elements wrong"):
+        run(twice, wrong_for_whole_numbers)
+    assert run(twice, right) == 0
+
+
 def test_buffers_have_poisons_of_their_own():
     """Two buffers never share a poison, so copying slack to slack shows."""
     from pytest_roofline.dtypes import element

@@ -16,6 +16,7 @@ PROMISE = {
     "zeros": lambda x: (x == 0).all() and torch.signbit(x).any() and not torch.signbit(x).all(),
     "negative_zeros": lambda x: (x == 0).all() and torch.signbit(x).all(),
     "largest": lambda x: x.abs().max() == torch.finfo(x.dtype).max,
+    "whole": lambda x: (x == x.round()).all() and x.abs().max() == 2 and (x == 0).any(),
     "cancellation": lambda x: x.double().sum().abs() <= 1e-6 * x.double().abs().sum(),
 }
 
@@ -25,6 +26,13 @@ PROMISE = {
 def test_a_class_holds_what_its_name_says(name, values):
     """Each special class really puts its values into the data."""
     assert PROMISE[values](draw((64, 32), element(name), values, 3, "cpu"))
+
+
+def test_eight_bits_hold_whole_numbers():
+    """They have a class of their own, so that long sums of them can be exact."""
+    x = draw((64, 32), element("fp8"), "whole", 3, "cpu").double()
+    assert PROMISE["whole"](x)
+    assert x.abs().mean() < 0.8
 
 
 @pytest.mark.parametrize("name", ["f32", "bf16"])
