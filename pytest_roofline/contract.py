@@ -113,8 +113,9 @@ class Kernel:
     those of no other; elsewhere its cases are skipped with that reason, and no CPU has a model of them. ``tile`` is
     what one block computes, in the units of the operation's dims. ``pageable`` gives it the host's arguments in
     ordinary memory instead of page-locked. ``timed`` are shapes of its own in place of the operation's timed lists, for
-    a rung that would take far longer than the others. ``uncounted`` names kernels that its launcher launches on a GPU
-    alone, with the reason: no counted case can have them, their code is compared all the same.
+    a rung that would take far longer than the others. ``after`` is the variant of the same language that this rung
+    changes, where that is not the one declared before it. ``uncounted`` names kernels that its launcher launches on a
+    GPU alone, with the reason: no counted case can have them, their code is compared all the same.
     ``timed_dtypes`` are those of ``dtypes`` that are timed by default (empty: all of them); the others are checked and
     counted, and timed under ``--roofline-effort=full``. ``absent_dtypes`` gives the reason for each dtype of the
     operation that this kernel does not compute.
@@ -137,6 +138,7 @@ class Kernel:
     pageable: bool = False
     capability: str = ""
     timed: tuple[str, ...] = ()
+    after: str = ""
     uncounted: Mapping[str, str] = field(default_factory=dict)
     timed_dtypes: tuple[str, ...] = ()
     absent_dtypes: Mapping[str, str] = field(default_factory=dict)
@@ -202,6 +204,8 @@ class Operation:
             key = (kernel.backend, kernel.variant)
             if key in seen:
                 raise ValueError(f"operation {self.name}: kernel {'/'.join(key)} is declared twice")
+            if kernel.after and (kernel.backend, kernel.after) not in seen:
+                raise ValueError(f"operation {self.name}: {'/'.join(key)} is after {kernel.after}, which must come first")
             seen.add(key)
             self._verify(kernel)
         for list_name in ("sweep", "representative", "counted", "full"):

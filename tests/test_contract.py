@@ -130,6 +130,7 @@ def test_a_wrong_id_says_what_exists(text, message):
     [
         ({"name": "Op"}, "lower case"),
         ({"kernels": (kernel(), kernel(launcher="m:g"))}, "cuda/b is declared twice"),
+        ({"kernels": (kernel(after="c"), kernel(variant="c"))}, "cuda/b is after c, which must come first"),
         ({"kernels": (kernel(dtypes=("float",)),)}, "unknown dtype 'float'"),
         ({"kernels": (kernel(backend="tritn"),)}, "unknown backend 'tritn'; known are triton, cuda"),
         ({"kernels": (kernel(variant="B-1"),)}, "cuda/B-1: a variant is lower case letters"),

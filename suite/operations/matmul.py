@@ -119,16 +119,16 @@ OPERATION = Operation(
             tile=(128, 128, 16),
             model=panel_loads(128, 128),
         ),
-        # The sum of four changes, not measured one by one: a tile of 64 x 64 x 32 that the sweep found, smaller ones
-        # for smaller matrices, operands through tensor descriptors, and copies of those that are not aligned. 3.09 ms
-        # after 3.48.
+        # The sum of four changes, not measured one by one: tiles of 64 x 64 or 32 x 64, 32 steps deep, that a sweep found,
+        # whichever keeps the busiest SM least busy (32 x 64 here); operands through tensor descriptors; and copies of
+        # those that are not aligned. 3.09 ms after 3.48.
         Kernel(
             "triton",
             "tuned",
             "kernels_triton.matmul:tuned",
             ("f32",),
             tile=(64, 64, 16),
-            model=panel_loads(64, 64),  # the larger of its two tiles
+            model=panel_loads(64, 64),  # of the larger of its two tiles, which reads least
             workspace=lambda shape, dtype: (gemm.packed(shape, dtype, b_along_k=False),),
             floors=(Floor("h200", 0.55, "45.4 of 67 TFLOP/s were measured at 4096^3", 1 << 36),),
             best=True,
@@ -165,6 +165,7 @@ OPERATION = Operation(
             ("f32",),
             tile=(32, 32, 32),
             model=fragment_loads(1, 32, 32, 32),
+            after="naive",
         ),
         Kernel(
             "cuda",
@@ -190,6 +191,7 @@ OPERATION = Operation(
             ("f32",),
             tile=(64, 64, 16),
             model=fragment_loads(8, 64, 64, 64),
+            after="shared_32",
         ),
         Kernel(
             "cuda",

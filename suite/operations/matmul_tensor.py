@@ -2,6 +2,8 @@
 
 A shape with ``.t`` stores b by columns, as a linear layer stores its weights: then both operands lie along k, the one
 order that instructions on 8-bit and tf32 operands take. 16-bit operands may lie either way.
+
+Sums of i8 are i32 and wrap around: of -128 alone from k = 131072 on (2^14 per product), where cuBLAS saturates.
 """
 
 from __future__ import annotations
@@ -21,7 +23,17 @@ if TYPE_CHECKING:
 DTYPES = ("bf16_f32", "f16_f32", "tf32_f32", "i8_i32", "fp8_f32")
 AMPERE = ("bf16_f32", "f16_f32", "tf32_f32", "i8_i32")  # mma.sync of sm_80 has no 8-bit floating point
 POINTERS = ("bf16_f32", "tf32_f32", "i8_i32")  # of the Triton path of an A100, one format of each size
-RUNG = ("bf16_f32",)  # what these rungs change, the way to the tensor core, does not depend on the format
+RUNG = ("bf16_f32",)
+_SAME_WAY = "what this rung changes, the way to the tensor core, does not depend on the format: see "
+# Why a rung has one format. All of them pass through the same code in the kernels that the rungs lead to.
+OF_MMA = {dtype: _SAME_WAY + "tuned" for dtype in AMPERE if dtype not in RUNG}
+OF_WGMMA = {dtype: _SAME_WAY + "automatic" for dtype in DTYPES if dtype not in RUNG}
+NO_FP8 = {"fp8_f32": "mma.sync of sm_80 has no operands of 8-bit floating point"}
+OF_TRITON = {dtype: _SAME_WAY + "persistent" for dtype in DTYPES if dtype not in RUNG}
+OF_POINTERS = {
+    "f16_f32": "of the pointers' path one format of each size: it is that of bf16; see persistent",
+    "fp8_f32": "of the pointers' path one format of each size: it is that of i8; see persistent",
+}
 
 
 def bound(computed: Computed) -> dict[str, Bound]:
@@ -60,15 +72,17 @@ def copy_engine_rejects(shape: Shape, dtype: DType) -> str | None:
     return None
 
 
-def hopper(variant: str, dtypes: tuple[str, ...], *, columns: int = 256, **options: int) -> Kernel:
+def hopper(variant: str, *, columns: int = 256, after: str = "", **options: int) -> Kernel:
     """A rung on Hopper's own instructions, tiles of 128 x ``columns`` per block."""
     return Kernel(
         "cuda",
         variant,
         f"kernels_cuda.matmul_tensor.hopper:{variant}",
-        dtypes,
+        RUNG,
         options=options,
         tile=(128, columns, 64),
+        after=after,
+        absent_dtypes=OF_WGMMA,
         model=gemm.panel_loads(128 * options.get("cluster", 1), columns),
         rejects=copy_engine_rejects,
         capability="sm_90a",
@@ -142,6 +156,7 @@ OPERATION = Operation(
             tile=(16, 8, 32),
             model=gemm.fragment_loads(16, 8),  # a warp's, out of the level-1 cache
             timed=("4096x4096x4096.t",),  # 110 ms for 8192^3
+            absent_dtypes=OF_MMA | NO_FP8,
         ),
         Kernel(
             "cuda",
@@ -150,6 +165,7 @@ OPERATION = Operation(
             RUNG,
             tile=(128, 128, 32),
             model=gemm.panel_loads(128, 128),
+            absent_dtypes=OF_MMA | NO_FP8,
         ),
         Kernel(
             "cuda",
@@ -158,6 +174,7 @@ OPERATION = Operation(
             RUNG,
             tile=(128, 128, 32),
             model=gemm.panel_loads(128, 128),
+            absent_dtypes=OF_MMA | NO_FP8,
         ),
         Kernel(
             "cuda",
@@ -167,13 +184,14 @@ OPERATION = Operation(
             tile=(128, 256, 32),
             model=gemm.panel_loads(128, 256),
             floors=(Floor("h200", 0.36, "0.40 (tf32) to 0.44 (int8) were measured at 8192^3 on two starts", 1 << 38),),
+            absent_dtypes=NO_FP8,
         ),
-        hopper("wgmma", RUNG),
-        hopper("wgmma_specialised", RUNG),
-        hopper("wgmma_narrow", RUNG, columns=64),
-        hopper("wgmma_persistent", RUNG),
-        hopper("wgmma_cluster", RUNG, cluster=2, group=8),
-        hopper("wgmma_overlapped", RUNG, cluster=2, group=8),
+        hopper("wgmma"),
+        hopper("wgmma_specialised"),
+        hopper("wgmma_narrow", columns=64),
+        hopper("wgmma_persistent", after="wgmma_specialised"),
+        hopper("wgmma_cluster", cluster=2, group=8),
+        hopper("wgmma_overlapped", cluster=2, group=8),
         Kernel(
             "cuda",
             "automatic",
@@ -196,6 +214,7 @@ OPERATION = Operation(
             options=triton_tiles(num_stages=1),
             tile=(32, 32, 64),
             model=gemm.panel_loads(128, 128),
+            absent_dtypes=OF_TRITON,
         ),
         # Changed: tiles are loaded three steps ahead. 1.87 ms after 2.67.
         Kernel(
@@ -206,6 +225,7 @@ OPERATION = Operation(
             options=triton_tiles(num_stages=4),
             tile=(32, 32, 64),
             model=gemm.panel_loads(128, 128),
+            absent_dtypes=OF_TRITON,
         ),
         # Changed: a tile chosen by the size of c, 128 x 256 here with two steps ahead, and groups of 16 rows instead
         # of 8: a quarter fewer reads of L2. At this size it should gain and loses, 1.98 ms after 1.87; what it is for
@@ -217,6 +237,7 @@ OPERATION = Operation(
             POINTERS,
             tile=(32, 32, 64),
             model=gemm.panel_loads(128, 256),  # the largest of its tiles
+            absent_dtypes=OF_POINTERS,
         ),
         # The sum of three changes, not measured one by one: operands and results through tensor descriptors, a program
         # per SM that takes tile after tile, and copies of operands that descriptors cannot take. 1.52 ms after 1.98.
