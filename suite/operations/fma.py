@@ -78,7 +78,9 @@ OPERATION = Operation(
         full=("1024", "65536", "1048576", "4194304", "16777259.o1"),
     ),
     kernels=(
-        # 256 threads: one element each, 16 bytes each, and 2, 4 and 8 times that.
+        # One element a thread, 16 bytes a thread, and 2, 4 and 8 times that. A block or program has 256 threads, except
+        # where Triton's launchers take the best number themselves (vectorised, evict_last): that is 128 for the large
+        # timed vectors (kernels_triton/_blocks.py), and a program then computes half as much.
         triton("scalar", 256),
         Kernel("triton", "vectorised", "kernels_triton.fma:vectorised", DTYPES, tile=(1024,)),
         Kernel("triton", "evict_last", "kernels_triton.fma:evict_last", DTYPES, tile=(1024,), best=True),
