@@ -74,7 +74,8 @@ def by_value(argument: Any) -> Any:
 def gpu_of(args: Sequence[Any], pointers: Sequence[int]) -> int | None:
     """The GPU that all tensors are on; ``None`` for the CPU. ``pointers`` are the places of tensors and tensor maps.
 
-    A GPU addresses page-locked host memory as well, so such tensors are on no device of their own. Raises
+    A GPU addresses page-locked host memory as well, and torch calls no empty tensor page-locked, of which nothing is
+    addressed: such tensors are on no device of their own. Raises
     ``ValueError`` for several devices.
     """
     try:
@@ -91,4 +92,7 @@ def gpu_of(args: Sequence[Any], pointers: Sequence[int]) -> int | None:
 
 
 def _page_locked(tensor: torch.Tensor | TensorMap) -> bool:
-    return isinstance(tensor, torch.Tensor) and tensor.device.type == "cpu" and tensor.is_pinned()
+    """Whether a GPU can address all of it where it lies in the host's memory."""
+    if not isinstance(tensor, torch.Tensor) or tensor.device.type != "cpu":
+        return False
+    return not tensor.numel() or tensor.is_pinned()

@@ -96,8 +96,8 @@ class Placed(torch.Tensor):
         return self.pinned
 
 
-def placed(place, *, pinned=False):
-    made = torch.ones(1).as_subclass(Placed)
+def placed(place, *, pinned=False, of=1):
+    made = torch.ones(of).as_subclass(Placed)
     made.place, made.pinned = torch.device(place), pinned
     return made
 
@@ -108,6 +108,8 @@ def test_the_gpu_is_that_of_the_tensors():
     for x, y in ((placed("cuda:1"), placed("cuda:1")), (locked, placed("cuda:1")), (placed("cuda:1"), locked)):
         assert arguments.gpu_of((x, y, 8, 1.0), (0, 1)) == 1
     assert arguments.gpu_of((locked, locked, 8, 1.0), (0, 1)) is None
+    empty = placed("cpu", of=0)  # page-locked or not: torch calls no empty tensor so
+    assert arguments.gpu_of((empty, placed("cuda:0", of=0), 0, 1.0), (0, 1)) == 0
     for x, y, names in (("cpu", "cuda:0", "cpu, cuda:0"), ("cuda:0", "cuda:1", "cuda:0, cuda:1")):
         with pytest.raises(ValueError, match=f"several devices: {names}"):
             arguments.gpu_of((placed(x), placed(y), 8, 1.0), (0, 1))
