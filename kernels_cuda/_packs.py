@@ -8,6 +8,7 @@ import torch
 
 from pytest_roofline.l2 import streamed
 from pytest_roofline.launch import Function, Source, c_type, ceil_div
+from pytest_roofline.operands import require_positive
 
 # Threads of a block, as in the header. Sweeps over 64 to 512 threads and 1 to 8 packs per thread of copy, add_one,
 # vector_add and fma from 4 KiB to 512 MiB on an H200 (no other device was measured) left nothing to a table: 256
@@ -35,7 +36,8 @@ def launch_packs(
     """Launch ``name<T, Index>(tensors..., n, head, packs, extra...)``, or ``name<T, Index, unroll>``, in at most
     ``most`` blocks. With ``eviction`` it is ``name<T, Index, STREAMED>``.
 
-    A thread has one item, or ``unroll``: the packs, and the elements before and after them.
+    A thread has one item, or ``unroll``: the packs, and the elements before and after them. Raises ``ValueError`` for
+    no items of a thread and for no blocks.
     """
     first = tensors[0]
     n, shift = first.numel(), first.data_ptr() % PACK
@@ -67,6 +69,9 @@ def _plan(
 
     ``last``, unless ``None``, is an argument of the template: whether L2 evicts last what is read.
     """
+    for what, number in ("packs per thread", unroll), ("blocks", most):
+        if number is not None:
+            require_positive(name, what, number)
     width = PACK // dtype.itemsize
     head = n if shift is None else min(n, -shift % PACK // dtype.itemsize)
     packs = (n - head) // width

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from pytest_roofline.launch import GpuNeeded, ceil_div, misalignment, require
+from pytest_roofline.operands import require_vectors
 from pytest_roofline.streams import torch_stream
 
 BLOCK = 256
@@ -14,9 +15,8 @@ PACK = 16  # bytes of one thread
 
 
 def require_pair(name: str, source: torch.Tensor, target: torch.Tensor) -> None:
-    """Raise ``ValueError`` unless both are dense vectors of one length."""
-    dense = source.is_contiguous() and target.is_contiguous()
-    require(dense and source.shape == target.shape, f"{name} takes two dense equal vectors")
+    """Raise ``ValueError`` unless both are dense vectors of one length, ``TypeError`` unless of one element type."""
+    require_vectors(name, source, target)
 
 
 def require_packs(name: str, *tensors: torch.Tensor) -> None:

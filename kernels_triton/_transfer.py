@@ -4,7 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-from pytest_roofline.launch import ceil_div, require
+from pytest_roofline.launch import ceil_div
+from pytest_roofline.operands import require_vectors
 
 BLOCK = 4096  # bytes: 16 for each of 256 threads
 
@@ -17,8 +18,8 @@ def _copy(source_ptr, target_ptr, n, BLOCK: tl.constexpr):
 
 
 def copy(name: str, source: torch.Tensor, target: torch.Tensor) -> None:
-    """``target = source``. Raises ``ValueError`` unless both are dense and of one length."""
-    dense = source.is_contiguous() and target.is_contiguous()
-    require(dense and source.shape == target.shape, f"{name} takes two dense equal vectors")
+    """``target = source``. Raises ``ValueError`` unless both are dense and of one length, ``TypeError`` unless of one
+    element type."""
+    require_vectors(name, source, target)
     if source.numel():
         _copy[(ceil_div(source.numel(), BLOCK),)](source, target, source.numel(), BLOCK=BLOCK, num_warps=8)

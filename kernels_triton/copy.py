@@ -6,7 +6,7 @@ import triton.language as tl
 
 from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import ceil_div
-from pytest_roofline.operands import require_vectors
+from pytest_roofline.operands import require_positive, require_vectors
 
 from ._blocks import PACK, best_block, block_start, eviction, launch_blocks
 
@@ -65,8 +65,9 @@ def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:
 
 
 def grid_stride(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int, programs: int) -> None:
-    """As ``copy`` in at most ``programs`` programs. Raises ``ValueError`` as ``copy`` does."""
+    """As ``copy`` in at most ``programs`` programs. Raises ``ValueError`` as ``copy`` does, and for no programs."""
     require_vectors("copy", x, y)
+    require_positive("copy", "programs", programs)
     if y.numel():
         grid = (min(ceil_div(y.numel(), block), programs),)
         _copy_grid_stride[grid](x, y, y.numel(), BLOCK=block, num_warps=num_warps)

@@ -5,6 +5,7 @@ import triton
 import triton.language as tl
 
 from pytest_roofline.launch import ceil_div, require
+from pytest_roofline.operands import require_dtype, require_matrices
 
 from ._launch import launch
 
@@ -68,6 +69,8 @@ def branch_free(c: torch.Tensor, x: torch.Tensor, y: torch.Tensor, *, block: int
 
 
 def _elements(c: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> int:
+    require_matrices("divergent_select", x)
+    require_dtype("divergent_select", torch.float32, c, x, y)
     dense = all(t.is_contiguous() for t in (c, x, y))
     require(dense and x.shape == y.shape and c.shape == x.shape[:1], "divergent_select takes dense rows and selectors")
     return y.numel()

@@ -4,7 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-from pytest_roofline.launch import ceil_div, require
+from pytest_roofline.launch import ceil_div
+from pytest_roofline.operands import require_vectors
 
 BLOCK = 4096  # bytes: 16 for each of 256 threads
 
@@ -22,7 +23,7 @@ def _exchange(up_ptr, down_ptr, up_target_ptr, down_target_ptr, n, BLOCK: tl.con
 def zero_copy(up: torch.Tensor, down: torch.Tensor, up_target: torch.Tensor, down_target: torch.Tensor) -> None:
     """``up_target = up`` and ``down_target = down``. Raises ``ValueError`` unless all are dense and of one length."""
     tensors = (up, down, up_target, down_target)
-    require(all(t.is_contiguous() and t.shape == up.shape for t in tensors), "exchange takes four dense equal vectors")
+    require_vectors("exchange", *tensors)
     n = up.numel()
     if n:
         _exchange[(2 * ceil_div(n, BLOCK),)](*tensors, n, BLOCK=BLOCK, num_warps=8)

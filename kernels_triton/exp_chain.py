@@ -37,7 +37,7 @@ def fast(x: torch.Tensor, y: torch.Tensor, *, steps: int, block: int) -> None:
 
 
 def _launch(x: torch.Tensor, y: torch.Tensor, steps: int, block: int, *, precise: bool) -> None:
-    require_vectors("exp_chain", x, y)
+    require_vectors("exp_chain", x, y, dtype=torch.float32)
     n = y.numel()
     if n:
         launch(_exp_chain, (ceil_div(n, block),), x, y, n, steps, PRECISE=precise, BLOCK=block)

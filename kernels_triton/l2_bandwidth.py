@@ -5,6 +5,7 @@ import triton
 import triton.language as tl
 
 from pytest_roofline.launch import require
+from pytest_roofline.operands import require_dtype
 
 ROW = 1024
 SHIFT = 1607  # rows from one pass to the next
@@ -31,6 +32,7 @@ def block(x: torch.Tensor, y: torch.Tensor, *, passes: int) -> None:
     """
     dense = x.shape == y.shape and x.is_contiguous() and y.is_contiguous()
     require(dense and x.shape[1:] == (ROW,), f"l2_bandwidth takes dense rows of {ROW} elements")
+    require_dtype("l2_bandwidth", torch.float32, x, y)
     rows = x.shape[0]
     if rows:
         _rows[(rows,)](x, rows, SHIFT % rows, passes, y, ROW=ROW, UNROLL=8, num_warps=8)

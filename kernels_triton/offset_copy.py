@@ -30,7 +30,7 @@ def _offset_copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr):
 
 def scalar(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> None:
     """One program per ``block`` elements. Raises ``ValueError`` unless both are dense vectors of one length."""
-    require_vectors("offset_copy", x, y)
+    require_vectors("offset_copy", x, y, dtype=torch.float32)
     n = y.numel()
     if n:
         grid = (ceil_div(n, block),)

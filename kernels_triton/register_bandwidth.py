@@ -4,7 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-from pytest_roofline.launch import ceil_div, require
+from pytest_roofline.launch import ceil_div
+from pytest_roofline.operands import require_vectors
 
 WARPS = 8
 
@@ -32,9 +33,7 @@ def register_bandwidth(
 
     Raises ``ValueError`` unless all are dense vectors of one length.
     """
-    require(
-        all(t.shape == y.shape and t.is_contiguous() for t in (x, a, b, y)), "register_bandwidth takes dense vectors"
-    )
+    require_vectors("register_bandwidth", x, a, b, y, dtype=torch.float32)
     block = 32 * WARPS * ilp
     if y.numel():
         grid = (ceil_div(y.numel(), block),)

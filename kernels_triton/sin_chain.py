@@ -35,7 +35,7 @@ def fast(x: torch.Tensor, y: torch.Tensor, *, steps: int, block: int) -> None:
 
 
 def _launch(x: torch.Tensor, y: torch.Tensor, steps: int, block: int, *, fast: bool) -> None:
-    require_vectors("sin_chain", x, y)
+    require_vectors("sin_chain", x, y, dtype=torch.float32)
     n = y.numel()
     if n:
         launch(_sin_chain, (ceil_div(n, block),), x, y, n, steps, FAST=fast, BLOCK=block)

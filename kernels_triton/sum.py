@@ -1,4 +1,8 @@
-"""total[0] = sum of a dense vector. The accumulator's type is that of ``total``."""
+"""total[0] = sum of a dense vector. The accumulator's type is that of ``total``.
+
+All launchers raise ``ValueError`` unless ``x`` is dense and ``total`` one element, ``TypeError`` unless that is of the
+type that torch adds up elements of ``x`` in, or a wider one (``operands.require_sum``).
+"""
 
 from typing import NamedTuple
 
@@ -7,7 +11,8 @@ import triton
 import triton.language as tl
 
 from kernels_triton._launch import launch
-from pytest_roofline.launch import ceil_div, misalignment, require
+from pytest_roofline.launch import ceil_div, misalignment
+from pytest_roofline.operands import require_positive, require_sum, require_workspace
 
 
 @triton.jit
@@ -63,16 +68,18 @@ def _sum_partials(partials_ptr, count, total_ptr, BLOCK: tl.constexpr):
 
 
 def atomic(x: torch.Tensor, total: torch.Tensor, *, block: int) -> None:
-    """One atomic addition per block of elements. Raises ``ValueError`` unless ``x`` is dense."""
-    _require_vector(x, total)
+    """One atomic addition per block of elements."""
+    require_sum(x, total)
     total.zero_()
     if x.numel():
         _sum_atomic[(ceil_div(x.numel(), block),)](x, x.numel(), total, BLOCK=block)
 
 
 def grid_stride(x: torch.Tensor, total: torch.Tensor, *, block: int, num_warps: int, max_programs: int) -> None:
-    """Up to ``max_programs`` programs and as many atomic additions. Raises ``ValueError`` unless ``x`` is dense."""
-    _require_vector(x, total)
+    """Up to ``max_programs`` programs, at least one, and as many atomic additions. Raises ``ValueError`` as well for
+    fewer."""
+    require_sum(x, total)
+    require_positive("sum", "max_programs", max_programs)
     total.zero_()
     if x.numel():
         programs = min(ceil_div(x.numel(), block), max_programs)
@@ -95,9 +102,10 @@ _SMALL_ELEMENTS = 1 << 22
 def two_stage(x: torch.Tensor, total: torch.Tensor, *, num_warps: int, partials: torch.Tensor) -> None:
     """At most one program per element of the workspace ``partials``, then one over their sums; deterministic.
 
-    Raises ``ValueError`` unless ``x`` is dense.
+    Raises ``ValueError`` as well unless ``partials`` is dense, ``TypeError`` unless it is of the type of ``total``.
     """
-    _require_vector(x, total)
+    require_sum(x, total)
+    require_workspace("partials", partials, 1, total.dtype)
     stage = _SMALL if x.numel() <= _SMALL_ELEMENTS else _LARGE
     programs = max(1, min(ceil_div(x.numel(), stage.block), partials.numel()))
     sums = total if programs == 1 else partials
@@ -110,7 +118,3 @@ def two_stage(x: torch.Tensor, total: torch.Tensor, *, num_warps: int, partials:
 
 def _in_packs(x: torch.Tensor) -> bool:
     return misalignment(x, 16) == 0
-
-
-def _require_vector(x: torch.Tensor, total: torch.Tensor) -> None:
-    require(x.is_contiguous() and total.numel() == 1, "sum takes a dense vector and one result")

@@ -37,7 +37,10 @@ def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:
 
 
 def grid_stride(x: torch.Tensor, y: torch.Tensor, *, max_blocks: int) -> None:
-    """16 bytes per thread and iteration, at most ``max_blocks`` blocks. Raises ``ValueError`` as ``scalar`` does."""
+    """16 bytes per thread and iteration, at most ``max_blocks`` blocks, at least one.
+
+    Raises ``ValueError`` as ``scalar`` does, and for fewer.
+    """
     require_vectors("copy", x, y)
     launch_packs(GRID_STRIDE, "copy_grid_stride", x, y, most=max_blocks)
 

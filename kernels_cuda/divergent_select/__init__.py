@@ -5,6 +5,7 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.launch import Source, ceil_div, require
+from pytest_roofline.operands import require_dtype, require_matrices
 
 BLOCK = 256
 
@@ -30,6 +31,8 @@ def branch_free(c: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> None:
 
 
 def _launch(source: Source, name: str, c: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> None:
+    require_matrices("divergent_select", x)
+    require_dtype("divergent_select", torch.float32, c, x, y)
     dense = all(t.is_contiguous() for t in (c, x, y))
     require(dense and x.shape == y.shape and c.shape == x.shape[:1], "divergent_select takes dense rows and selectors")
     n = y.numel()

@@ -8,6 +8,7 @@ import torch
 
 from kernels_cuda._transfer import BLOCK, blocks, enqueue_copy, gpu_of, require_packs, require_pair
 from pytest_roofline.launch import Source
+from pytest_roofline.operands import require_vectors
 from pytest_roofline.streams import torch_stream
 
 ZERO_COPY = Source(Path(__file__).with_name("zero_copy.cu"))
@@ -38,9 +39,7 @@ def overlapped(up: torch.Tensor, down: torch.Tensor, up_target: torch.Tensor, do
 
 def zero_copy(up: torch.Tensor, down: torch.Tensor, up_target: torch.Tensor, down_target: torch.Tensor) -> None:
     """Both copies by the threads of one kernel. Raises ``ValueError`` unless all are dense, aligned and equal."""
-    require_pair("exchange", up, up_target)
-    require_pair("exchange", down, down_target)
-    require_pair("exchange", up, down)
+    require_vectors("exchange", up, down, up_target, down_target)
     require_packs("exchange", up, down, up_target, down_target)
     n = up.numel()
     arguments = (up, down, up_target, down_target, n)

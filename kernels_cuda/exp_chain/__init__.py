@@ -16,11 +16,11 @@ FAST = Source(_HERE / "fast.cu")
 
 def precise(x: torch.Tensor, y: torch.Tensor, *, steps: int) -> None:
     """``steps`` library functions per element. Raises ``ValueError`` unless both are dense vectors of one length."""
-    require_vectors("exp_chain", x, y)
+    require_vectors("exp_chain", x, y, dtype=torch.float32)
     launch_packs(PRECISE, "exp_chain_precise", x, y, extra=(steps,))
 
 
 def fast(x: torch.Tensor, y: torch.Tensor, *, steps: int) -> None:
     """``steps`` intrinsics per element. Raises ``ValueError`` as ``precise`` does."""
-    require_vectors("exp_chain", x, y)
+    require_vectors("exp_chain", x, y, dtype=torch.float32)
     launch_packs(FAST, "exp_chain_fast", x, y, extra=(steps,))

@@ -16,14 +16,14 @@ REALIGNED = Source(_HERE / "realigned.cu")
 
 def scalar(x: torch.Tensor, y: torch.Tensor) -> None:
     """One element per thread. Raises ``ValueError`` unless both are dense vectors of one length."""
-    require_vectors("offset_copy", x, y)
+    require_vectors("offset_copy", x, y, dtype=torch.float32)
     n = y.numel()
     SCALAR.function("offset_copy_scalar")((ceil_div(n, BLOCK),), (BLOCK,), (x, y, n))
 
 
 def realigned(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread on both sides. Raises ``ValueError`` as ``scalar`` does, and for ``y`` off a boundary."""
-    require_vectors("offset_copy", x, y)
+    require_vectors("offset_copy", x, y, dtype=torch.float32)
     n, shift = y.numel(), misalignment(x, PACK) // x.element_size()
     if misalignment(y, PACK):
         raise ValueError("offset_copy/realigned takes dense vectors, of which y starts at a multiple of 16 bytes")

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import torch
 
-from pytest_roofline.launch import Source, ceil_div, require
+from pytest_roofline.launch import Source, ceil_div
+from pytest_roofline.operands import require_vectors
 
 BLOCK = 256
 
@@ -18,8 +19,6 @@ def register_bandwidth(
 
     Raises ``ValueError`` unless all are dense vectors of one length.
     """
-    require(
-        all(t.shape == y.shape and t.is_contiguous() for t in (x, a, b, y)), "register_bandwidth takes dense vectors"
-    )
+    require_vectors("register_bandwidth", x, a, b, y, dtype=torch.float32)
     function = ILP.function(f"register_bandwidth<{ilp}>")
     function((ceil_div(y.numel(), BLOCK * ilp),), (BLOCK,), (x, a, b, y.numel(), steps, y))

@@ -5,6 +5,7 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.launch import Source, ceil_div, require
+from pytest_roofline.operands import require_dtype, require_matrices
 
 BLOCK = 256
 FIELDS = 8  # of a record of 32 bytes
@@ -36,6 +37,8 @@ def soa(x: torch.Tensor, y: torch.Tensor) -> None:
 
 
 def _rows(x: torch.Tensor, y: torch.Tensor) -> int:
+    require_matrices("strided_read", x)
     fits = x.shape[1] > 0 and y.shape == x.shape[:1] and y.is_contiguous()
     require(fits, "strided_read takes a dense vector with one element per row that is not empty")
+    require_dtype("strided_read", torch.float32, x, y)
     return y.numel()

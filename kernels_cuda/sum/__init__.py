@@ -1,4 +1,8 @@
-"""total[0] = sum of a dense vector, in CUDA C++. The accumulator's type is that of ``total``."""
+"""total[0] = sum of a dense vector, in CUDA C++. The accumulator's type is that of ``total``.
+
+All launchers raise ``ValueError`` unless ``x`` is dense and ``total`` one element, ``TypeError`` unless that is of the
+type that torch adds up elements of ``x`` in, or a wider one (``operands.require_sum``).
+"""
 
 import functools
 from pathlib import Path
@@ -7,6 +11,7 @@ import torch
 
 from pytest_roofline.capability import runs_on
 from pytest_roofline.launch import Source, c_type, ceil_div, misalignment, require
+from pytest_roofline.operands import require_positive, require_sum, require_workspace
 
 BLOCK = 256
 LAST_BLOCK = 1024  # threads that add up the partial sums
@@ -27,7 +32,7 @@ TWO_STAGE = Source(_HERE / "two_stage.cu")
 def atomic(x: torch.Tensor, total: torch.Tensor) -> None:
     """One atomic addition per element.
 
-    Raises ``ValueError`` unless ``x`` is dense, and for more than 2^23 elements in a floating-point chain.
+    Raises ``ValueError`` as well for more than 2^23 elements in a floating-point chain.
     """
     require(not total.is_floating_point() or x.numel() <= CHAIN, f"one chain of more than {CHAIN} f32 additions")
     types, n = _types(x, total), x.numel()
@@ -36,7 +41,7 @@ def atomic(x: torch.Tensor, total: torch.Tensor) -> None:
 
 
 def shared_interleaved(x: torch.Tensor, total: torch.Tensor) -> None:
-    """One element per thread, one atomic addition per block. Raises ``ValueError`` unless ``x`` is dense."""
+    """One element per thread, one atomic addition per block."""
     types, n = _types(x, total), x.numel()
     total.zero_()
     function = SHARED_INTERLEAVED.function(f"sum_shared_interleaved<{types}, {BLOCK}>")
@@ -44,7 +49,7 @@ def shared_interleaved(x: torch.Tensor, total: torch.Tensor) -> None:
 
 
 def shared_sequential(x: torch.Tensor, total: torch.Tensor) -> None:
-    """As ``shared_interleaved`` with neighbouring active threads. Raises ``ValueError`` unless ``x`` is dense."""
+    """As ``shared_interleaved`` with neighbouring active threads."""
     types, n = _types(x, total), x.numel()
     total.zero_()
     function = SHARED_SEQUENTIAL.function(f"sum_shared_sequential<{types}, {BLOCK}>")
@@ -52,30 +57,33 @@ def shared_sequential(x: torch.Tensor, total: torch.Tensor) -> None:
 
 
 def grid_stride(x: torch.Tensor, total: torch.Tensor, *, max_blocks: int) -> None:
-    """Up to ``max_blocks`` blocks, each ending in one atomic addition. Raises ``ValueError`` unless ``x`` is dense."""
+    """Up to ``max_blocks`` blocks, at least one, each ending in one atomic addition. Raises ``ValueError`` as well for
+    fewer."""
     types, n = _types(x, total), x.numel()
+    require_positive("sum", "max_blocks", max_blocks)
     total.zero_()
     grid = (min(ceil_div(n, BLOCK), max_blocks),)
     GRID_STRIDE.function(f"sum_grid_stride<{types}, {BLOCK}>")(grid, (BLOCK,), (x, n, total))
 
 
 def warp_shuffle(x: torch.Tensor, total: torch.Tensor, *, max_blocks: int) -> None:
-    """As ``grid_stride`` with shuffles in place of shared memory. Raises ``ValueError`` unless ``x`` is dense."""
+    """As ``grid_stride`` with shuffles in place of shared memory."""
     types, n = _types(x, total), x.numel()
+    require_positive("sum", "max_blocks", max_blocks)
     total.zero_()
     grid = (min(ceil_div(n, BLOCK), max_blocks),)
     WARP_SHUFFLE.function(f"sum_warp_shuffle<{types}, {BLOCK}>")(grid, (BLOCK,), (x, n, total))
 
 
 def vectorised(x: torch.Tensor, total: torch.Tensor, *, max_blocks: int) -> None:
-    """As ``grid_stride`` with 16-byte loads. Raises ``ValueError`` unless ``x`` is dense."""
+    """As ``grid_stride`` with 16-byte loads."""
     types, (blocks, head) = _types(x, total), _packs(x, max_blocks)
     total.zero_()
     VECTORISED.function(f"sum_vectorised<{types}, {BLOCK}>")((blocks,), (BLOCK,), (x, x.numel(), head, total))
 
 
 def butterfly(x: torch.Tensor, total: torch.Tensor, *, max_blocks: int) -> None:
-    """As ``vectorised`` with the sum of a block in all of its threads. Raises ``ValueError`` unless ``x`` is dense."""
+    """As ``vectorised`` with the sum of a block in all of its threads."""
     types, (blocks, head) = _types(x, total), _packs(x, max_blocks)
     total.zero_()
     BUTTERFLY.function(f"sum_butterfly<{types}, {BLOCK}>")((blocks,), (BLOCK,), (x, x.numel(), head, total))
@@ -84,9 +92,11 @@ def butterfly(x: torch.Tensor, total: torch.Tensor, *, max_blocks: int) -> None:
 def two_stage(x: torch.Tensor, total: torch.Tensor, *, partials: torch.Tensor) -> None:
     """At most one block per element of the workspace ``partials``, then one block over their sums; deterministic.
 
-    Raises ``ValueError`` unless ``x`` is dense.
+    Raises ``ValueError`` as well unless ``partials`` is dense, ``TypeError`` unless it is of the type of ``total``.
     """
-    types, (blocks, head) = _types(x, total), _packs(x, partials.numel())
+    types = _types(x, total)
+    require_workspace("partials", partials, 1, total.dtype)
+    blocks, head = _packs(x, partials.numel())
     sums = total if blocks == 1 else partials
     TWO_STAGE.function(f"sum_blocks<{types}, {BLOCK}>")((blocks,), (BLOCK,), (x, x.numel(), head, sums))
     if blocks > 1:
@@ -100,12 +110,13 @@ def _has_chains(device: int) -> bool:
 
 
 def _types(x: torch.Tensor, total: torch.Tensor) -> str:
-    require(x.is_contiguous() and total.numel() == 1, "sum takes a dense vector and one result")
+    require_sum(x, total)
     return f"{c_type(x)}, {c_type(total)}"
 
 
 def _packs(x: torch.Tensor, max_blocks: int) -> tuple[int, int]:
     """Blocks that give every thread four 16-byte packs, up to ``max_blocks``; elements before the first aligned one."""
+    require_positive("sum", "max_blocks", max_blocks)
     head = min(x.numel(), -misalignment(x, PACK) % PACK // x.element_size())
     packs = (x.numel() - head) * x.element_size() // PACK
     return max(1, min(ceil_div(packs, 4 * BLOCK), max_blocks)), head

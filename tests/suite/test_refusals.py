@@ -101,6 +101,91 @@ def launch(language, launcher, arguments, keywords):
     getattr(importlib.import_module(f"kernels_{language}.{module}"), name)(*arguments, **keywords)
 
 
+HALF, WIDE = DENSE.half(), DENSE.double()
+SQUARE = torch.zeros(8, 8)
+BYTES = torch.zeros(16, dtype=torch.int8)
+INTEGERS = torch.zeros(10, dtype=torch.int32)
+OTHER_TYPES = [
+    ("cuda", "fma:scalar", (WIDE, WIDE, WIDE), {}),
+    ("cuda", "fma:vectorised", (HALF, HALF, HALF), {}),
+    ("cuda", "fma:evict_last", (WIDE, WIDE, WIDE), {}),
+    ("cuda", "fma:unrolled", (INTEGERS, INTEGERS, INTEGERS), {"unroll": 2}),
+    ("cuda", "copy:vectorised", (DENSE, INTEGERS), {}),
+    ("cuda", "sum:atomic", (DENSE, INTEGERS[:1]), {}),
+    ("cuda", "sum:vectorised", (HALF, HALF[:1]), {"max_blocks": 4}),
+    ("cuda", "sum:two_stage", (DENSE, ONE), {"partials": WIDE}),
+    ("cuda", "transpose:vectorised", (SQUARE, SQUARE.half()), {}),
+    ("cuda", "softmax:fused", (SQUARE.double(), SQUARE.double()), {}),
+    ("cuda", "softmax:fused", (SQUARE.int(), SQUARE.int()), {}),
+    ("cuda", "rmsnorm:fused", (SQUARE.char(), SQUARE[0].char(), SQUARE.char()), {"eps": 1e-5}),
+    ("cuda", "strided_read:strided", (SQUARE, SQUARE[0].half()), {}),
+    ("cuda", "divergent_select:per_lane", (SQUARE[0], SQUARE, SQUARE.int()), {}),
+    ("cuda", "sin_chain:fast", (WIDE, WIDE), {"steps": 2}),
+    ("cuda", "matmul:naive", (SQUARE, SQUARE, SQUARE.int()), {}),
+    ("cuda", "upload:engine", (BYTES, BYTES.int()), {}),
+    ("cuda", "exchange:zero_copy", (BYTES, BYTES, BYTES.int(), BYTES), {}),
+    ("triton", "copy:vectorised", (DENSE, INTEGERS), {}),
+    ("triton", "vector_add:vector_add", (WIDE, DENSE), BLOCK),
+    ("triton", "add_one:vectorised", (DENSE, HALF), {}),
+    ("triton", "add_relu:unfused", (DENSE, DENSE), {"sums": HALF}),
+    ("triton", "fma:vectorised", (DENSE, HALF, DENSE), {}),
+    ("triton", "offset_copy:scalar", (HALF, HALF), BLOCK),
+    ("triton", "sum:atomic", (DENSE, INTEGERS[:1]), {"block": 512}),
+    ("triton", "sum:two_stage", (DENSE, ONE), {"num_warps": 4, "partials": INTEGERS}),
+    ("triton", "transpose:tiled", (SQUARE, SQUARE.half()), {}),
+    ("triton", "softmax:fused", (SQUARE, SQUARE.int()), {}),
+    ("triton", "strided_read:strided", (SQUARE, SQUARE[0].int()), {"block": 256}),
+    ("triton", "divergent_select:branch_free", (SQUARE[0].int(), SQUARE, SQUARE), {"block": 256}),
+    ("triton", "exp_chain:fast", (DENSE, HALF), {"steps": 2, "block": 256}),
+    ("triton", "register_bandwidth:register_bandwidth", (DENSE, DENSE, HALF, DENSE), {"steps": 2, "ilp": 1}),
+    ("triton", "l2_bandwidth:block", (torch.zeros(1, 1024).half(),) * 2, {"passes": 2}),
+    ("triton", "download:zero_copy", (BYTES, BYTES.int()), {}),
+    ("triton", "exchange:zero_copy", (BYTES, BYTES, BYTES.int(), BYTES), {}),
+    ("triton", "matmul:tiled", (SQUARE, SQUARE.half(), SQUARE), TILED),
+]
+NO_WORK = [
+    ("cuda", "copy:grid_stride", (DENSE, DENSE), {"max_blocks": 0}),
+    ("cuda", "copy:unrolled", (DENSE, DENSE), {"unroll": 0}),
+    ("cuda", "sum:grid_stride", (DENSE, ONE), {"max_blocks": 0}),
+    ("cuda", "sum:warp_shuffle", (DENSE, ONE), {"max_blocks": 0}),
+    ("cuda", "sum:vectorised", (DENSE, ONE), {"max_blocks": 0}),
+    ("cuda", "sum:butterfly", (DENSE, ONE), {"max_blocks": -1}),
+    ("cuda", "sum:two_stage", (DENSE, ONE), {"partials": DENSE[:0]}),
+    ("triton", "copy:grid_stride", (DENSE, DENSE), {**BLOCK, "programs": 0}),
+    ("triton", "sum:grid_stride", (DENSE, ONE), {**BLOCK, "max_programs": 0}),
+    ("triton", "sum:two_stage", (DENSE, ONE), {"num_warps": 4, "partials": DENSE[:0]}),
+]
+
+
+def named(cases):
+    return [f"{language}-{launcher}" for language, launcher, *_ in cases]
+
+
+@pytest.mark.parametrize(("language", "launcher", "arguments", "keywords"), OTHER_TYPES, ids=named(OTHER_TYPES))
+def test_launchers_refuse_other_element_types(launches, device, language, launcher, arguments, keywords):
+    """Neither language converts, truncates or reads the bits as something else."""
+    with pytest.raises(TypeError, match=r"torch\.(float|int)"):
+        launch(language, launcher, arguments, keywords)
+    assert launches == []
+
+
+@pytest.mark.parametrize(("language", "launcher", "arguments", "keywords"), NO_WORK, ids=named(NO_WORK))
+def test_launchers_refuse_to_do_nothing(launches, device, language, launcher, arguments, keywords):
+    """Without blocks nothing would be copied, and a sum would be zero."""
+    with pytest.raises(ValueError, match=r"at least one|needs 1 dense element"):
+        launch(language, launcher, arguments, keywords)
+    assert launches == []
+
+
+@pytest.mark.parametrize("launcher", ["strided_read:strided", "divergent_select:per_lane"])
+def test_launchers_refuse_other_ranks(launches, launcher):
+    """A vector has no rows."""
+    arguments = (DENSE,) * (2 if launcher.startswith("strided") else 3)
+    with pytest.raises(ValueError, match=r"takes matrices, got a tensor of shape \(10,\)"):
+        launch("cuda", launcher, arguments, {})
+    assert launches == []
+
+
 @pytest.mark.parametrize(("launcher", "arguments", "keywords"), CUDA, ids=[case[0] for case in CUDA])
 def test_cuda_launchers_refuse_what_does_not_fit(launches, launcher, arguments, keywords):
     """Strided vectors and shapes that do not belong together are errors, never wrong answers."""
