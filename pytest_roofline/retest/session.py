@@ -11,7 +11,7 @@ from pytest_roofline.evidence import CaseSpec, Environment, Evidence, Outcome, T
 from pytest_roofline.judging import Row, median_of
 from pytest_roofline.retest.choice import controls, worth
 from pytest_roofline.retest.pairs import Found, Order, Tell, cases, collect, retest
-from pytest_roofline.retest.settings import OFF
+from pytest_roofline.retest.settings import ALL, OFF
 from pytest_roofline.statistics import alarm, summarise
 from pytest_roofline.statistics.paired import Outcome as Paired
 from pytest_roofline.verdict import Kind, Reason, Verdict, changed, settle, shift_sentence
@@ -22,19 +22,20 @@ if TYPE_CHECKING:
 FRESH = 4  # processes without an old kernel: they rule out a process's own state, not what a start of the machine has
 FRESH_UPDATE = 2  # where this run is accepted anyway: enough for a median
 PANEL = 20  # cases that tell whether a shift of the whole run is the machine's
-_OLD_MISSING = frozenset({Reason.NO_OLD_KERNEL.value, Reason.OLD_FAILS.value})
+_NO_OLD, _OLD_FAILS = Reason.NO_OLD_KERNEL.value, Reason.OLD_FAILS.value
 
 
 @dataclass
 class Retest:
     """Retests of one session. ``told`` are lines for the report, ``failures`` what only the whole run shows;
-    ``without`` says why a case has no old kernel."""
+    ``without`` says why a case has no old kernel, ``broken`` which of those have one that does not run."""
 
     state: State
     tell: Tell
     told: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     without: dict[str, str] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
     chance: float = alarm(400)
 
     def run(self) -> None:
@@ -51,18 +52,21 @@ class Retest:
             from pytest_roofline import worker
 
             worker.close()  # what this process holds on the GPU is given back to those that follow
+        if settings.which == OFF and state.old is not None:
+            self.told.append(f"nothing is compared with {state.old.name}: --roofline-retest=off")
         if again:
             if state.old is not None:
                 suspects = self._beside_old(rows, suspects, panel)
             self._alone(rows, suspects)
+            self._unsettled(rows)
         if settings.processes > 1:
             self._repeat(rows, settings.processes - 1)
         if settings.calibrate:
             self._calibrate(rows)
 
-    def _worth(self, row: Row, *, old: bool | None = None) -> bool:
+    def _worth(self, row: Row, which: str = "", *, old: bool | None = None) -> bool:
         old = self.state.old is not None if old is None else old
-        which = self.state.options.retest.which
+        which = which or self.state.options.retest.which
         return not row.case.kernel.peer and worth(row.verdict, row.seconds, which, old=old)
 
     def _screen_again(self, rows: dict[str, Row]) -> None:
@@ -91,36 +95,67 @@ class Retest:
         return random.sample(candidates, min(PANEL, len(candidates)))
 
     def _beside_old(self, rows: dict[str, Row], suspects: Sequence[str], panel: Sequence[str]) -> list[str]:
-        """Pairs with the old kernels; returns the cases that have none."""
+        """Pairs with the old kernels; returns the suspects that have none. When the ``panel`` shows that the code has
+        made the whole run slower, every case is compared."""
+        old = self.state.old
+        assert old is not None
+        found = self._pairs(rows, [*suspects, *panel])
+        if self._blame(found, panel, old.name):
+            found.update(self._pairs(rows, [n for n, row in rows.items() if n not in found and self._worth(row, ALL)]))
+        for name, one in found.items():
+            self._accept(rows, name, settled(rows[name].verdict, one, old.name))
+            if one.problem is not None and one.problem.reason in (_NO_OLD, _OLD_FAILS):
+                self.without[name] = f"{old.name}: {one.problem.detail}"
+            if one.problem is not None and one.problem.reason == _OLD_FAILS:
+                self.broken.add(name)
+        self._tell_beside(found, old.name)
+        return [name for name in found if rows[name].verdict.suspect]
+
+    def _pairs(self, rows: Mapping[str, Row], names: Sequence[str]) -> dict[str, Found]:
+        """What pairs of these cases with their old kernels show."""
         state, old = self.state, self.state.old
         assert old is not None
-        orders = {name: self._order(rows[name], str(old.root)) for name in dict.fromkeys([*suspects, *panel])}
-        past = state.judge.past(_environment(state))
-        self.tell(f"{cases(len(orders))} beside {old.name}")
-        found = retest(orders, self._run, past.pairs, self.tell)
-        left = []
-        for name, one in found.items():
-            if name not in suspects:
-                continue
-            verdict = settled(rows[name].verdict, one, old.name)
-            self._accept(rows, name, verdict)
-            if verdict.suspect:
-                left.append(name)
-                self.without[name] = f"{old.name}: {one.problem.detail}" if one.problem else ""
-        self._blame(found, panel, old.name)
-        return left
+        orders = {name: self._order(rows[name], str(old.root)) for name in dict.fromkeys(names)}
+        if orders:
+            self.tell(f"{cases(len(orders))} beside {old.name}")
+        return retest(orders, self._run, state.judge.past(_environment(state)).pairs, self.tell)
 
-    def _blame(self, found: Mapping[str, Found], panel: Sequence[str], old: str) -> None:
-        """Whether the old kernels are as slow here as the new ones; if not, the code has made the whole run slower."""
+    def _tell_beside(self, found: Mapping[str, Found], old: str) -> None:
+        """How much of what should be compared could be; the run fails where most of it could not."""
+        compared = sum(one.decision is not None or one.same_code for one in found.values())
+        missing = len(self.without) - len(self.broken)
+        line = f"{compared} of {cases(len(found))} compared beside {old}"
+        line += f", {missing} had no kernel there" if missing else ""
+        first = next((self.without[name] for name in found if name in self.broken), "")
+        line += f", {len(self.broken)} could not: {_first_line(first.removeprefix(f'{old}: '))}" if first else ""
+        self.told.append(line)
+        if 2 * len(self.broken) > len(found) - missing:
+            self.failures.append(f"most old kernels do not run, so little was compared: {line}")
+
+    def _unsettled(self, rows: dict[str, Row]) -> None:
+        """A case whose old kernel does not run is never the same: what was asked could not be found out."""
+        for name in sorted(self.broken):
+            verdict = rows[name].verdict
+            if verdict.kind in (Kind.SAME, Kind.NEW):
+                sentence = verdict.sentence
+                if self.without[name] not in sentence:
+                    sentence = f"{sentence}; {self.without[name]}"
+                told = replace(verdict, kind=Kind.UNRESOLVED, reason=Reason.OLD_FAILS, sentence=sentence, suspect=False)
+                self._accept(rows, name, told)
+
+    def _blame(self, found: Mapping[str, Found], panel: Sequence[str], old: str) -> bool:
+        """Whether the old kernels are faster here than the new ones: then the code has made the whole run slower."""
         seen = [one for name in panel if (one := found[name]).decision is not None or one.same_code]
         slower = [one for one in seen if one.decision is not None and one.decision.outcome is Paired.SLOWER]
         if seen:
             self.told.append(f"of {len(seen)} cases drawn from all, {len(slower)} are slower than with {old}")
-        if len(slower) > len(seen) / 2:
+        blamed = len(slower) > len(seen) / 2
+        if blamed:
             self.failures.append(
                 f"regression: the whole run is slower, and so are {len(slower)} of {len(seen)} cases drawn from it "
                 f"beside {old}: what all kernels share has become slower"
             )
+        return blamed
 
     def _alone(self, rows: dict[str, Row], names: Sequence[str]) -> None:
         """Measure suspects without an old kernel in fresh processes, and judge the median of all their processes."""
@@ -212,7 +247,7 @@ def settled(before: Verdict, one: Found, old: str) -> Verdict:
         moved = before.change is not None and changed(before.change)
         kind = Kind.ENVIRONMENT if moved else Kind.SAME
         return replace(before, kind=kind, reason=Reason.SAME_CODE, sentence=sentence, suspect=False)
-    if problem is not None and problem.reason in _OLD_MISSING:
+    if problem is not None and problem.reason in (_NO_OLD, _OLD_FAILS):
         return replace(before, sentence=f"{before.sentence}; {old}: {problem.detail}")
     if problem is not None:
         reason = Reason(problem.reason) if problem.reason else Reason.NO_TIME
@@ -221,6 +256,10 @@ def settled(before: Verdict, one: Found, old: str) -> Verdict:
         sentence = f"the retest beside {old} gave too few measurements"
         return Verdict(Kind.INVALID, Reason.NO_TIME, sentence, before.change, before.campaigns)
     return settle(before, one.decision, old)
+
+
+def _first_line(text: str) -> str:
+    return next(iter(text.strip().splitlines()), "")
 
 
 def _comparable(row: Row) -> bool:

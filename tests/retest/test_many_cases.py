@@ -1,0 +1,149 @@
+"""Whole benchmark runs of many cases on a GPU that is not there: what only all of them together show."""
+
+import math
+
+import pytest
+
+from pytest_roofline.baselines import Baseline, Store, run_of
+from pytest_roofline.evidence import Environment, Timing
+
+# What a conftest of the inner project replaces. By variant (``*``: all others): seconds over those stored, the digest
+# of the code, and what pairs with the old kernel show: ln(new / old), or what its failure says.
+GPU = """
+import pytest_roofline.state as state, pytest_roofline.timing as timing, pytest_roofline.worker as worker
+from pytest_roofline.evidence import Environment, Evidence, Outcome, Pair, Timing
+
+HERE = Environment("NVIDIA H200", "580", "13.0", "3.12", {{"torch": "2.11"}}, 132, 60 << 20, machine="here")
+RATIO, CODE, PAIRS = {ratio!r}, {code!r}, {pairs!r}
+
+def of(what, spec):
+    return what.get(spec.case.split("/")[2], what.get("*"))
+
+def evidence(spec):
+    seconds = 50e-6 * (of(RATIO, spec) or 1.0)
+    samples = tuple(seconds * (1 + 1e-4 * k) for k in range(20))
+    found = Timing(samples, 20, 2, "graph_cold", 1e-9, 5e-7, 0.0, code=of(CODE, spec))
+    return Evidence(spec.case, Outcome.OK, timing=found if spec.time else None, environment=HERE)
+
+def pair(spec):
+    what = of(PAIRS, spec)
+    if isinstance(what, tuple):
+        return Evidence(spec.case, Outcome.INVALID, what[1], reason=what[0])
+    return Evidence(spec.case, Outcome.OK, pair=Pair((what or 0.0,) * 5, 5e-5, 5e-5, 4, "graph_cold"))
+
+def run_together(specs, timeout):
+    for spec in specs:
+        yield pair(spec) if spec.against else evidence(spec)
+
+state.State.device = "gpu"
+state.State.prepare_interpreter = lambda self: None
+state._require_cuda_torch = lambda: None
+timing.environment = lambda: HERE
+worker.run, worker.run_together = evidence, run_together
+"""
+
+BROKEN = ("old_kernel_does_not_run", "the old kernel does not run: ImportError: no helper\nand more")
+MISSING = ("no_old_kernel", "the other version has no operation negate")
+
+
+def variants(count):
+    """Names of so many kernels."""
+    return [f"k{number:02}" for number in range(count)]
+
+
+@pytest.fixture
+def many(project, monkeypatch):
+    """``many(count, ratio=, code=, pairs=)`` runs so many kernels beside an old version; ``stored`` campaigns each."""
+    monkeypatch.setenv("COLUMNS", "300")
+
+    def run(count, *arguments, ratio=None, code=None, pairs=None, stored=5, before="abc"):
+        kernel = 'Kernel("host", "{0}", "operations.negate:negate", ("f32",), best={1}),'
+        if run.pytester is None:
+            kernels = "".join(kernel.format(name, name == "k00") for name in variants(count))
+            run.pytester = project(kernels=kernels.replace("{", "{{").replace("}", "}}"))
+            (run.pytester.path / "old" / "operations").mkdir(parents=True)
+            if stored:
+                store(run.pytester.path / "baselines", count, stored, before)
+        run.pytester.makeconftest(GPU.format(ratio=ratio or {}, code=code or {}, pairs=pairs or {}))
+        options = ("--benchmark-only", "--roofline-ceilings=off", "--benchmark-columns=median", *arguments)
+        return run.pytester.runpytest_subprocess(*options)
+
+    run.pytester = None
+    return run
+
+
+def store(folder, count, campaigns, code):
+    """Campaigns of 50 us, by 0.05 % apart."""
+    found = Baseline("h200", "negate")
+    for k in range(campaigns):
+        name = f"2026-11-2{k}.start{k}.abc"
+        found.campaigns[name] = Environment(
+            "NVIDIA H200", "580", "13.0", "3.12", {"torch": "2.11"}, 132, 60 << 20, machine=f"before{k}"
+        )
+        for number, variant in enumerate(variants(count)):
+            seconds = 50e-6 * math.exp(5e-4 * math.sin(7 * number + k))
+            samples = tuple(seconds * (1 + 1e-4 * j) for j in range(20))
+            timing = Timing(samples, 20, 2, "graph_cold", 1e-9, 5e-7, 0.0, code=code)
+            shape = "32x32" if number else "64x64"
+            found.measured.setdefault(f"negate/host/{variant}/f32/{shape}", {})[name] = run_of(timing)
+    Store(folder).save(found)
+
+
+def test_an_old_version_that_does_not_run_fails_the_run(many):
+    """Nothing could be compared: that is told with the first error, every case is unresolved, and the run fails though
+    each of its tests passes."""
+    found = many(4, "--roofline-against=old", "--roofline-retest=all", pairs={"*": BROKEN})
+    assert found.ret == 1
+    told = "0 of 4 cases compared beside old (a directory), 4 could not: the old kernel does not run: ImportError: *"
+    found.stdout.fnmatch_lines(["4 cases timed: 4 unresolved*", f"roofline: {told}"])
+    found.stdout.fnmatch_lines([f"most old kernels do not run, so little was compared: {told}"])
+    found.assert_outcomes(passed=4, failed=1, deselected=16)
+
+
+def test_without_a_baseline_they_are_not_just_new(many):
+    """Where nothing is stored, pairs were all that could have told."""
+    found = many(3, "--roofline-against=old", stored=0, pairs={"*": BROKEN})
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(["3 cases timed: 3 unresolved*"])
+
+
+def test_few_old_kernels_that_do_not_run_are_told(many):
+    """One of four: a warning, which strict runs fail; the others have their verdicts."""
+    pairs = {"k02": BROKEN, "*": 0.0}
+    found = many(4, "--roofline-against=old", "--roofline-retest=all", pairs=pairs)
+    assert found.ret == 0
+    found.stdout.fnmatch_lines(
+        ["4 cases timed: 1 unresolved, 3 same*", "roofline: 3 of 4 cases compared beside *, 1 could not: *ImportError*"]
+    )
+    assert many(4, "--roofline-against=old", "--roofline-retest=all", "--roofline-strict", pairs=pairs).ret == 1
+
+
+def test_new_kernels_have_no_old_one_and_fail_nothing(many):
+    """A change that only adds kernels: told, and judged by what is stored."""
+    found = many(3, "--roofline-against=old", "--roofline-retest=all", pairs={"*": MISSING})
+    assert found.ret == 0
+    found.stdout.fnmatch_lines(
+        ["3 cases timed: 3 same", "roofline: 0 of 3 cases compared beside old *, 3 had no kernel there"]
+    )
+
+
+def test_a_comparison_that_is_switched_off_is_told(many):
+    """--roofline-retest=off leaves nothing to do for --roofline-against."""
+    found = many(2, "--roofline-against=old", "--roofline-retest=off")
+    assert found.ret == 0
+    found.stdout.fnmatch_lines(["roofline: nothing is compared with old (a directory): --roofline-retest=off"])
+
+
+def test_every_case_of_a_run_that_the_code_made_slower_is_told_so(many):
+    """All kernels are 3 % slower: the shift hides it from the baseline, a panel shows whose it is, and then no case is
+    left the same."""
+    found = many(26, "--roofline-against=old", ratio={"*": 1.03}, code={"*": "new"}, pairs={"*": 0.03})
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(["26 cases timed: 26 regression*", "roofline: 26 of 26 cases compared beside old*"])
+
+
+def test_cases_of_the_panel_have_the_verdict_of_their_pairs(many):
+    """The machine is slower, the code is not, but for a case that was drawn for the panel."""
+    found = many(10, "--roofline-against=old", ratio={"*": 1.03}, pairs={"k04": 0.03, "*": 0.0})
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(["10 cases timed: 1 regression, 9 same*"])
