@@ -7,6 +7,10 @@
 Every figure says what it is: measured (in that run), published (with its source) or derived (with its formula). A
 bandwidth is the bytes that the operation declares over the typical time of the fastest kernel; a latency is the
 difference of two chases over the difference of their steps, so that the launch and the first round cancel.
+
+Figures of an A100 are of the card in the head of their column unless they name another. They stand here and not in
+``baselines/a100``, which takes published times of the cases of an operation: these are of other programs, and most are
+of no shape that an operation has.
 """
 
 from __future__ import annotations
@@ -29,7 +33,8 @@ from pytest_roofline.ids import CaseId
 MEASURED, PUBLISHED, DERIVED = (kind.value for kind in (Provenance.MEASURED, Provenance.PUBLISHED, Provenance.DERIVED))
 A100 = load("a100_sxm4_80gb")
 _GPU_BENCHES = "RRZE-HPC/gpu-benches @1038c5d"
-_DEMYSTIFYING = "arXiv 2208.11174"
+_DEMYSTIFYING = "arXiv 2208.11174, tables 3-4, as transcribed in kayzee3327/the-cuda-cache @791565c"
+_UNKNOWN_A100 = "variant not stated"
 
 
 class ResultsError(ValueError):
@@ -38,11 +43,12 @@ class ResultsError(ValueError):
 
 @dataclass(frozen=True)
 class Figure:
-    """A value as text, what it is, and where it comes from."""
+    """A value as text, what it is, and where it comes from; ``card`` is of which card, if not of the column's."""
 
     text: str
     kind: str = ""
     source: str = ""
+    card: str = ""
 
 
 NOTHING = Figure("-")
@@ -152,8 +158,13 @@ def _bandwidths(results: Results, record: DeviceRecord | None) -> Iterator[Line]
 
 def _transfers(results: Results, record: DeviceRecord | None) -> Iterator[Line]:
     published = {
-        "upload/cuda/pinned/": Figure("24.8 GB/s", PUBLISHED, "NVIDIA developer forum, thread 352186, A100-SXM4-80GB"),
-        "upload/cuda/pageable/": Figure("12.7 GB/s", PUBLISHED, "pc2/GPUInspector.jl @b0bea3a, A100-SXM4-40GB"),
+        "upload/cuda/pinned/": Figure("24.8 GB/s", PUBLISHED, "NVIDIA developer forum, thread 352186, nvbandwidth 0.8"),
+        "upload/cuda/pageable/": Figure(
+            "12.7 GB/s",
+            PUBLISHED,
+            "pc2/GPUInspector.jl @b0bea3a docs/src/devices/a100_sxm2.md, 11.84 GiB/s",
+            "A100-SXM4-40GB, direction not stated",
+        ),
     }
     for operation, variants in (
         ("upload", ("pinned", "pageable", "zero_copy")),
@@ -184,10 +195,10 @@ def _roof(record: DeviceRecord | None, level: Memory) -> Figure:
 
 def _latencies(results: Results) -> Iterator[Line]:
     for name, kernel, lines, a100 in (
-        ("shared memory", "cuda/shared", 64, Figure("23 cycles", PUBLISHED, _DEMYSTIFYING)),
+        ("shared memory", "cuda/shared", 64, Figure("23 cycles", PUBLISHED, _DEMYSTIFYING, _UNKNOWN_A100)),
         ("L1", "cuda/cached", 64, Figure("33 cycles", PUBLISHED, f"{_GPU_BENCHES} gpu-latency/a100_80.txt")),
-        ("L2", "cuda/uncached", 32768, Figure("200 cycles", PUBLISHED, _DEMYSTIFYING)),
-        ("device memory", "cuda/uncached", 2097152, Figure("290 cycles", PUBLISHED, _DEMYSTIFYING)),
+        ("L2", "cuda/uncached", 32768, Figure("200 cycles", PUBLISHED, _DEMYSTIFYING, _UNKNOWN_A100)),
+        ("device memory", "cuda/uncached", 2097152, Figure("290 cycles", PUBLISHED, _DEMYSTIFYING, _UNKNOWN_A100)),
     ):
         yield Line(f"{name}, latency", latency(results, kernel, lines), a100)
 
@@ -209,8 +220,12 @@ def _launches(results: Results) -> Iterator[Line]:
     rates = [r.rate(lambda t: t.total) for r in results.values() if r.case.work.traffic.level is Memory.DEVICE]
     bandwidth = max(rates, default=0.0)
     graph, stream = (
-        Figure(f"{us} us", PUBLISHED, f"{_GPU_BENCHES} gpu-small-kernels/a100_80{suffix}.txt, 4096 elements")
-        for us, suffix in ((1.34, "_graph"), (2.62, ""))
+        Figure(
+            f"{16 * 4096 / rate / 1e3:.2f} us",
+            DERIVED,
+            f"16 B x 4096 elements / {rate} GB/s, rounded so in {_GPU_BENCHES} gpu-small-kernels/a100_80{suffix}.txt",
+        )
+        for rate, suffix in ((49, "_graph"), (25, ""))
     )
     for name, prefix, a100 in (
         ("launch in a stream", "launch_chain/cuda/stream", stream),
@@ -272,7 +287,8 @@ def table(device: str, found: Sequence[Line]) -> list[str]:
     widths = [max(len(line.name) for line in found), *(max(len(f.text) for f in column) for column in _columns(found))]
     text = [f"{'':{widths[0]}}  {device}  |  {A100.name}"]
     for line in found:
-        cells = (f"{f.text:>{w}} {f.kind:9}" for f, w in zip((line.here, line.a100), widths[1:], strict=True))
+        figures = zip((line.here, line.a100), widths[1:], strict=True)
+        cells = (f"{f.text:>{w}} {f.kind:9} {f.card}".rstrip().ljust(w + 10) for f, w in figures)
         text.append(f"{line.name:{widths[0]}}  {'  |  '.join(cells)}".rstrip())
     sources = (f"  {line.name}: {line.here.source or '-'}  |  {line.a100.source or '-'}" for line in found)
     return [*text, "", "sources, here | A100:", *sources]

@@ -107,6 +107,34 @@ def test_every_figure_says_what_it_is_and_where_it_comes_from(results):
     assert all(line.a100.kind != "measured" for line in found.values())
 
 
+def test_a_figure_of_another_card_names_it(results, capsys):
+    """A column of one card would give it what an unknown one or another one did."""
+    path = results(
+        entry("upload/cuda/pinned/i8/1000000", 20e-6),
+        entry("upload/cuda/pageable/i8/1000000", 90e-6),
+        entry("pointer_chase/cuda/cached/i32/64x16384", 1e-3),
+    )
+    found = lines_of(path)
+    assert found["upload, pageable"].a100.card == "A100-SXM4-40GB, direction not stated"
+    assert found["L2, latency"].a100.card == found["device memory, latency"].a100.card == "variant not stated"
+    assert found["upload, pinned"].a100.card == found["L1, latency"].a100.card == ""
+    memory_hierarchy.main([str(path)])
+    assert "12.7 GB/s published A100-SXM4-40GB, direction not stated" in capsys.readouterr().out
+
+
+def test_launch_times_of_the_a100_are_derived(results):
+    """The source prints GB/s of a small kernel; the time is 16 bytes for each of 4096 elements over that."""
+    found = lines_of(
+        results(
+            entry("launch_chain/cuda/stream/i32/256", 2e-3),
+            entry("launch_chain/cuda/graph/i32/256", 2e-4),
+        )
+    )
+    for name, text in (("launch in a stream", "2.62 us"), ("launch in a graph", "1.34 us")):
+        assert (found[name].a100.text, found[name].a100.kind) == (text, "derived")
+        assert "GB/s" in found[name].a100.source
+
+
 def test_strides_are_told_beside_their_conflicts(results):
     """Time over that of stride 1, and the greatest common divisor with 32."""
     path = results(*(entry(f"shared_stride/cuda/scalar/f32/1056x{s}", s * 1e-5) for s in (1, 3, 8)))
