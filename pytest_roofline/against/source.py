@@ -10,6 +10,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 BASELINE = "baseline"
+_OF_A_REPOSITORY = frozenset(  # git rev-parse --local-env-vars
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_NAMESPACE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+_FETCH = "fetch all of its history (git fetch --unshallow; in actions/checkout: fetch-depth: 0)"
+_LONGEST = 80  # characters of what was asked for that a message repeats
 
 
 class AgainstError(ValueError):
@@ -35,21 +52,27 @@ def revision(wanted: str, root: Path, baselines: Path | None = None) -> Revision
 
     A directory goes before a ref of the same name (``refs/heads/x`` names the branch). ``baseline`` is the last commit
     that changed the folder ``baselines``: the kernels beside the accepted results. Raises :class:`AgainstError` for
-    what is none of these, and for a ref that git cannot export.
+    what is none of these, for a ref that git cannot export, and for ``baseline`` where the history is cut off: its
+    first commit seems to have changed everything.
     """
     if not wanted:
         raise AgainstError("it needs a git ref (HEAD~1, main, a tag, a commit) or a directory")
     folder = root / wanted
-    if folder.is_dir():
+    if _is_dir(folder):
         return Revision(folder.resolve(), f"{wanted} (a directory)")
+    shallow = _git(root, "rev-parse", "--is-shallow-repository") == "true"
     if wanted == BASELINE and baselines is not None:
+        if shallow:
+            raise AgainstError(f"which commit changed {baselines} cannot be known in a shallow clone: {_FETCH}")
         commit = _git(root, "log", "-1", "--format=%H", "--", str(baselines)) or None
         if commit is None:
             raise AgainstError(f"no commit has changed {baselines} yet: name a git ref or a directory")
     else:
         commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}")
     if commit is None:
-        raise AgainstError(f"{wanted!r} is neither a directory below {root} nor a commit that git knows there")
+        told = repr(wanted if len(wanted) <= _LONGEST else f"{wanted[:_LONGEST]}...")
+        hint = f"; this clone is shallow: {_FETCH}" if shallow else ""
+        raise AgainstError(f"{told} is neither a directory below {root} nor a commit that git knows there{hint}")
     below = _git(root, "rev-parse", "--show-prefix") or ""
     export = Path(tempfile.mkdtemp(prefix="roofline-against-"))
     try:
@@ -58,6 +81,13 @@ def revision(wanted: str, root: Path, baselines: Path | None = None) -> Revision
         shutil.rmtree(export, ignore_errors=True)
         raise
     return Revision(export / "tree" / below, f"{wanted} ({commit[:12]})", export)
+
+
+def _is_dir(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # longer than a path can be
+        return False
 
 
 def _checkout(root: Path, commit: str, export: Path) -> None:
@@ -84,12 +114,14 @@ def _git(root: Path, *arguments: str) -> str | None:
 def _run(
     root: Path, arguments: tuple[str, ...], extra: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
+    # A hook of another repository, or one of a worktree, exports where that one lies.
+    inherited = {name: value for name, value in os.environ.items() if name not in _OF_A_REPOSITORY}
     try:
         return subprocess.run(
             ["git", "-C", str(root), *arguments],
             capture_output=True,
             text=True,
-            env={**os.environ, **(extra or {})},
+            env={**inherited, **(extra or {})},
             check=False,
         )
     except FileNotFoundError as error:

@@ -122,3 +122,48 @@ def test_without_git_only_a_directory_will_do(tmp_path, monkeypatch):
         revision("main", tmp_path)
     (tmp_path / "old").mkdir()
     assert revision("old", tmp_path).root == tmp_path / "old"
+
+
+@pytest.fixture
+def shallow(repository, tmp_path):
+    """A clone of the last commit alone, in which the baselines were changed before."""
+    folder, git = repository
+    (folder / "baselines").mkdir()
+    (folder / "baselines" / "x.json").write_text("{}")
+    git("add", "baselines")
+    git("commit", "-q", "-m", "accepted")
+    git("commit", "-q", "-am", "later")
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", "--depth=1", folder.as_uri(), str(clone)], check=True, capture_output=True)
+    return clone
+
+
+def test_the_commit_of_the_baseline_is_unknown_in_a_shallow_clone(shallow):
+    """There the last commit seems to have changed everything, so new kernels would be compared with themselves."""
+    with pytest.raises(AgainstError, match=r"shallow clone: .*git fetch --unshallow.*fetch-depth: 0"):
+        revision("baseline", shallow, shallow / "baselines")
+    revision("HEAD", shallow).close()
+
+
+def test_a_shallow_clone_says_why_it_lacks_a_commit(shallow):
+    """Most likely it was just not fetched."""
+    with pytest.raises(AgainstError, match=r"'HEAD~1' is neither.*shallow: fetch all"):
+        revision("HEAD~1", shallow)
+
+
+def test_the_repository_of_the_project_is_the_one_it_lies_in(repository, tmp_path, monkeypatch):
+    """Not the one whose hook runs pytest, which exports where that lies."""
+    other = tmp_path / "other"
+    subprocess.run(["git", "init", "-q", str(other)], check=True)
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git" / "index"))
+    found = revision("first", repository[0])
+    assert (found.root / "x.py").read_text() == "X = 1\n"
+    found.close()
+
+
+def test_a_name_longer_than_any_path_is_refused(repository):
+    """With its beginning."""
+    with pytest.raises(AgainstError, match=r"'x{80}\.\.\.' is neither"):
+        revision("x" * 5000, repository[0])
