@@ -1,5 +1,8 @@
 // c[m, n] = a[m, k] b[k, n] with k in equal parts: gridDim.y blocks share a tile of c, so that few tiles fill a device.
 // What each finds goes to the workspace, and a second kernel adds it up.
+//
+// Results of 16 bits leave a tile of 64 x 64 through rows of 80 bytes in shared memory, two of which meet in the same
+// banks when they are read: at 64 x 64 x 64, where stores are much of the work, 1.11 times the passes without conflicts.
 
 #include "../matmul_tensor/pipeline.cuh"
 #include "join.cuh"

@@ -1,6 +1,9 @@
 // c[m, n] = a[m, k] b[k, n] with as many blocks as the device holds (stream K: Osama et al., 2023). As long as every
 // block has a whole tile of c it computes one; the steps along k of the tiles that are left are cut into equal pieces,
 // wherever tiles begin and end. Pieces of a tile go to the workspace, and a second kernel adds them up.
+//
+// Results of 16 bits leave a tile of 64 x 64 through rows of 80 bytes in shared memory, two of which meet in the same
+// banks when they are read: at 64 x 64 x 64, where stores are much of the work, 1.11 times the passes without conflicts.
 
 #include "../matmul_tensor/pipeline.cuh"
 #include "join.cuh"
