@@ -153,7 +153,7 @@ def unfused(
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = row_extents(x, y, weight, bias)
+    rows, columns = row_extents(x, y, weight, bias, means=means, variances=variances)
     if x.numel():
         x_row, y_row = x.stride(0), y.stride(0)
         _layernorm_mean[(rows,)](x, means, columns, x_row, BLOCK=block)

@@ -89,7 +89,7 @@ def unfused(
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = row_extents(x, y, weight)
+    rows, columns = row_extents(x, y, weight, squares=squares)
     if x.numel():
         _rmsnorm_square[(rows,)](x, squares, columns, x.stride(0), BLOCK=block)
         grid = (rows * ceil_div(columns, block),)

@@ -8,7 +8,7 @@ from kernels_triton import _rowwise as rowwise
 from kernels_triton._blocks import eviction
 from kernels_triton._launch import launch
 from pytest_roofline.launch import GpuNeeded, ceil_div, require
-from pytest_roofline.operands import row_extents
+from pytest_roofline.operands import require_workspace, row_extents
 
 BLOCK = 16384  # columns that a program meets at once where a row does not fit; the best of 2048 to 16384 on an H200
 # Columns and warps of a program that has a part of a row: 144 us, and 148 with twice as many (512 x 131072 f32 on an
@@ -147,7 +147,7 @@ def unfused(x: torch.Tensor, y: torch.Tensor, *, block: int, maxima: torch.Tenso
 
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
     """
-    rows, columns = row_extents(x, y)
+    rows, columns = row_extents(x, y, maxima=maxima, sums=sums)
     if x.numel():
         _softmax_max[(rows,)](x, maxima, columns, x.stride(0), BLOCK=block)
         _softmax_sum[(rows,)](x, maxima, sums, columns, x.stride(0), BLOCK=block)
@@ -189,6 +189,7 @@ def fused_split(x: torch.Tensor, y: torch.Tensor, *, shares: torch.Tensor) -> No
     rows, columns = row_extents(x, y)
     count = parts(columns)
     require(not x.numel() or count <= MOST_PARTS, f"up to {MOST_PARTS} programs of {SPLIT_BLOCK} elements share a row")
+    require_workspace("shares", shares, rows * count + 1, torch.int64)
     if triton.knobs.runtime.interpret:
         raise GpuNeeded("programs that wait for each other must run at the same time")
     if x.numel():

@@ -75,10 +75,12 @@ def require_sum(x: torch.Tensor, total: torch.Tensor) -> None:
         raise TypeError(f"the total of {x.dtype} is {wanted}, not {total.dtype}")
 
 
-def row_extents(x: torch.Tensor, y: torch.Tensor, *weights: torch.Tensor) -> tuple[int, int]:
+def row_extents(
+    x: torch.Tensor, y: torch.Tensor, *weights: torch.Tensor, **workspaces: torch.Tensor
+) -> tuple[int, int]:
     """Rows and columns of ``x`` and ``y``. Raises ``ValueError`` unless both are matrices of one shape, each of
-    ``weights`` has one element per column and all rows are dense; ``TypeError`` unless all are of one element type:
-    float32, float16 or bfloat16."""
+    ``weights`` has one element per column, each of ``workspaces`` is dense with at least one per row, and all rows are
+    dense; ``TypeError`` unless all are of one element type, float32, float16 or bfloat16, and workspaces of float32."""
     shape, dtype = x.shape, x.dtype
     if len(shape) != 2:
         raise ValueError(f"row-wise kernels take a matrix, got a tensor of shape {tuple(shape)}")
@@ -95,6 +97,8 @@ def row_extents(x: torch.Tensor, y: torch.Tensor, *weights: torch.Tensor) -> tup
             raise TypeError(f"row-wise kernels take one element type: {dtype} or {tensor.dtype}")
         if not tensor.is_contiguous() and columns > 1 and tensor.stride(-1) != 1:
             raise ValueError("row-wise kernels take a dense row at a time")
+    for name, workspace in workspaces.items():
+        require_workspace(name, workspace, rows)
     return rows, columns
 
 

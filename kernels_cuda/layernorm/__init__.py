@@ -34,7 +34,7 @@ def unfused(
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = row_extents(x, y, weight, bias)
+    rows, columns = row_extents(x, y, weight, bias, means=means, variances=variances)
     if not x.numel():
         return
     instance = f"<{c_type(x)}, {rowwise.width(columns, x, y, weight, bias)}, {UNFUSED_THREADS}>"

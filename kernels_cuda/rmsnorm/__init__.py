@@ -27,7 +27,7 @@ def unfused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: floa
 
     Raises ``ValueError`` unless all tensors belong together and have dense rows.
     """
-    rows, columns = row_extents(x, y, weight)
+    rows, columns = row_extents(x, y, weight, squares=squares)
     if not x.numel():
         return
     instance = f"<{c_type(x)}, {rowwise.width(columns, x, y, weight)}, {UNFUSED_THREADS}>"

@@ -48,7 +48,7 @@ def unfused(x: torch.Tensor, y: torch.Tensor, *, maxima: torch.Tensor, sums: tor
 
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
     """
-    rows, columns = row_extents(x, y)
+    rows, columns = row_extents(x, y, maxima=maxima, sums=sums)
     if not x.numel():
         return
     instance, block = f"<{c_type(x)}, {rowwise.width(columns, x, y)}, {UNFUSED_THREADS}>", (UNFUSED_THREADS,)

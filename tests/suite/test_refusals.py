@@ -157,6 +157,25 @@ NO_WORK = [
 ]
 
 
+COLUMN, SHORT = torch.zeros(8), torch.zeros(7)
+NORM = (SQUARE, COLUMN, SQUARE)
+WORKSPACES = [
+    ("cuda", "softmax:unfused", (SQUARE, SQUARE), {"maxima": SHORT, "sums": COLUMN}),
+    ("cuda", "softmax:unfused", (SQUARE, SQUARE), {"maxima": COLUMN, "sums": torch.zeros(16)[::2]}),
+    ("cuda", "layernorm:unfused", (SQUARE, COLUMN, COLUMN, SQUARE), {"eps": 0.1, "means": COLUMN, "variances": SHORT}),
+    ("cuda", "rmsnorm:unfused", NORM, {"eps": 0.1, "squares": SHORT}),
+    ("triton", "softmax:unfused", (SQUARE, SQUARE), {"block": 8, "maxima": COLUMN, "sums": SHORT}),
+    ("triton", "softmax:fused_split", (SQUARE, SQUARE), {"shares": torch.zeros(8, dtype=torch.int64)}),
+    (
+        "triton",
+        "layernorm:unfused",
+        (SQUARE, COLUMN, COLUMN, SQUARE),
+        {"eps": 0.1, "block": 8, "means": SHORT, "variances": COLUMN},
+    ),
+    ("triton", "rmsnorm:unfused", NORM, {"eps": 0.1, "block": 8, "squares": SHORT}),
+]
+
+
 def named(cases):
     return [f"{language}-{launcher}" for language, launcher, *_ in cases]
 
@@ -173,6 +192,14 @@ def test_launchers_refuse_other_element_types(launches, device, language, launch
 def test_launchers_refuse_to_do_nothing(launches, device, language, launcher, arguments, keywords):
     """Without blocks nothing would be copied, and a sum would be zero."""
     with pytest.raises(ValueError, match=r"at least one|needs 1 dense element"):
+        launch(language, launcher, arguments, keywords)
+    assert launches == []
+
+
+@pytest.mark.parametrize(("language", "launcher", "arguments", "keywords"), WORKSPACES, ids=named(WORKSPACES))
+def test_launchers_refuse_workspaces_that_are_too_short(launches, device, language, launcher, arguments, keywords):
+    """What lies behind them belongs to somebody else."""
+    with pytest.raises(ValueError, match=r"the workspace \w+ needs [89] dense elements"):
         launch(language, launcher, arguments, keywords)
     assert launches == []
 
