@@ -21,6 +21,25 @@ CATALOGUE = discover(ROOT, ["suite/operations"])
 OPERATIONS = [entry.operation for entry in CATALOGUE.loaded]
 KERNELS = [(operation, kernel) for operation in OPERATIONS for kernel in operation.kernels]
 
+ROWWISE = ("f32", "f16", "bf16")
+TENSOR = ("bf16_f32", "f16_f32", "tf32_f32", "i8_i32", "fp8_f32")
+DTYPES = {
+    "copy": ("f32", "f16", "i8"),
+    "add_one": ("f32", "f16", "bf16"),
+    "add_relu": ("f32", "f16", "bf16"),
+    "vector_add": ("f32", "f16"),
+    "sum": ("f32", "f16_f32", "i32_i64"),
+    "transpose": ("f32", "f16"),
+    "matmul_tensor": TENSOR,
+    "matmul_ragged": ("f16_f32", "f32"),
+    "softmax": ROWWISE,
+    "layernorm": ROWWISE,
+    "rmsnorm": ROWWISE,
+}
+"""What every kernel of an operation has to compute, or to give a reason for; of all others, f32."""
+PLAIN = ("download", "upload", "exchange", "empty_launch", "launch_chain", "pointer_chase")
+"""Operations whose numbers are not what they are about: bytes, a token, addresses."""
+
 each_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: o.name)
 each_kernel = pytest.mark.parametrize(
     ("operation", "kernel"), KERNELS, ids=[f"{o.name}-{k.backend}-{k.variant}" for o, k in KERNELS]
@@ -56,6 +75,16 @@ def test_every_variant_exists_in_both_languages_or_says_why_not(operation: Opera
     assert wanted - present == set(operation.absent)
     assert all(operation.absent.values())
     assert any(language == backend for language in LANGUAGES for backend, _ in present)
+
+
+@each_operation
+def test_every_kernel_has_the_operations_dtypes_or_says_why_not(operation: Operation):
+    """A rung in one dtype alone would leave the others to a kernel that nobody compared it with."""
+    wanted = () if operation.name in PLAIN else DTYPES.get(operation.name, ("f32",))
+    for kernel in operation.kernels:
+        if not kernel.peer:
+            assert set(wanted) - set(kernel.dtypes) == set(kernel.absent_dtypes), kernel.variant
+            assert all(kernel.absent_dtypes.values())
 
 
 @each_kernel

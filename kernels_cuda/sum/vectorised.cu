@@ -1,4 +1,5 @@
-// total = sum of x with 16-byte loads, and warp shuffles where the tree had a barrier per level; one atomic per block.
+// total = sum of x as in warp_shuffle with 16-byte loads, four of them in flight per thread, and registers held to what
+// lets 2048 threads of an SM run; one atomic per block.
 
 #include "sum.cuh"
 #include "total.cuh"

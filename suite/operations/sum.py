@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 
 DTYPES = ("f32", "f16_f32", "i32_i64")  # as torch: integers are added up in 64 bits, and so is the result
 PIPELINES = {"f32": Pipeline.FP32, "f64": Pipeline.FP64}
-RUNG = ("f32",)  # what these rungs change, the additions within a block, does not depend on the format
+RUNG = ("f32",)  # what these rungs change, the additions within a block, is timed in one format
 BLOCK = 256  # threads of the CUDA kernels
-ATOMIC_BLOCKS = 1056  # what 132 SMs hold at once: every further block is one more atomic addition in the queue
+# What the 132 SMs of an H200 hold at once, 8 blocks of 256 threads: every further block is one more atomic addition in
+# the queue. The number is fixed, because depths, workspaces and counts follow from it: another device runs as many.
+ATOMIC_BLOCKS = 1056
 # As many: 63.2 us, and 65.5 with four times what is resident (2^26 f32 on an H200). The second stage has less to add.
 TWO_STAGE_BLOCKS = 1056
 TRITON_ATOMIC, TRITON_BLOCK, TRITON_PROGRAMS = 1024, 8192, 1056
@@ -154,7 +156,8 @@ OPERATION = Operation(
             "triton",
             "grid_stride",
             "kernels_triton.sum:grid_stride",
-            RUNG,
+            DTYPES,
+            timed_dtypes=RUNG,
             options={"block": TRITON_BLOCK, "num_warps": 8, "max_programs": TRITON_PROGRAMS},
             tile=(TRITON_BLOCK,),
             depth=triton_grid_stride_depth,
@@ -185,7 +188,8 @@ OPERATION = Operation(
             "cuda",
             "shared_interleaved",
             "kernels_cuda.sum:shared_interleaved",
-            RUNG,
+            DTYPES,
+            timed_dtypes=RUNG,
             tile=(BLOCK,),
             depth=tree_depth,
             deterministic=False,
@@ -194,7 +198,8 @@ OPERATION = Operation(
             "cuda",
             "shared_sequential",
             "kernels_cuda.sum:shared_sequential",
-            RUNG,
+            DTYPES,
+            timed_dtypes=RUNG,
             tile=(BLOCK,),
             depth=tree_depth,
             deterministic=False,
@@ -213,12 +218,15 @@ OPERATION = Operation(
             "cuda",
             "warp_shuffle",
             "kernels_cuda.sum:warp_shuffle",
-            RUNG,
+            DTYPES,
+            timed_dtypes=RUNG,
             options={"max_blocks": ATOMIC_BLOCKS},
             tile=(BLOCK,),
             depth=grid_stride_depth,
             deterministic=False,
         ),
+        # Four changes at once, not measured one by one: loads of 16 bytes, four of them in flight per thread, registers
+        # held to what lets 2048 threads of an SM run, and so fewer blocks for a short vector.
         Kernel(
             "cuda",
             "vectorised",
@@ -229,21 +237,26 @@ OPERATION = Operation(
             depth=vectorised_depth,
             deterministic=False,
         ),
+        # Changed: after the shuffles every lane has the sum.
         Kernel(
             "cuda",
             "butterfly",
             "kernels_cuda.sum:butterfly",
-            RUNG,
+            DTYPES,
+            timed_dtypes=RUNG,
             options={"max_blocks": ATOMIC_BLOCKS},
             tile=(16 * BLOCK,),
             depth=vectorised_depth,
             deterministic=False,
         ),
+        # Changed against vectorised: partial sums and a second kernel in place of atomics, and on Hopper that kernel's
+        # start during the first (programmatic dependent launch), which a stream of two launches would not have.
         Kernel(
             "cuda",
             "two_stage",
             "kernels_cuda.sum:two_stage",
             DTYPES,
+            after="vectorised",
             tile=(16 * BLOCK,),
             workspace=lambda shape, dtype: partials(TWO_STAGE_BLOCKS, dtype),
             depth=two_stage_depth,
