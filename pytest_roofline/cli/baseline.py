@@ -14,7 +14,7 @@ from pytest_roofline.cli import FAILED, console
 from pytest_roofline.reports import units
 from pytest_roofline.reports.styled import HEAD, Line, Segment, line
 from pytest_roofline.runs import RunFileError, read
-from pytest_roofline.runs.accepting import baselines_of, supersede
+from pytest_roofline.runs.accepting import baselines_of, supersede, verify_acceptable
 from pytest_roofline.verdict import FIRM
 
 app = typer.Typer(help="Accepted results, and accepting a run.", no_args_is_help=True)
@@ -75,12 +75,14 @@ def promote(
 ) -> None:
     """Accept the results of a run file, as --roofline-update does at the end of a run.
 
-    Times that are invalid or impossible, and cases whose check failed, are left out.
+    Times that are invalid or impossible, and cases whose check failed, are left out. A run with planted slowdowns is
+    refused; what a killed run left is added to what is stored, and replaces nothing.
     """
     found = read(run)
     store = Store(folder)
     chosen = replace(found, cases=tuple(case for case in found.cases if only in case.id))
     try:
+        verify_acceptable(found)
         accepted = baselines_of(chosen)
         for baseline in accepted:
             supersede(chosen, baseline, store.load(baseline.device, baseline.operation))
@@ -91,6 +93,8 @@ def promote(
     for baseline in accepted:
         number = len(baseline.measured) or (len(baseline.counted.cases) if baseline.counted else 0)
         console.show([f"stored {number} cases in {store.save(baseline)}"])
+    if found.ended is None and accepted:
+        console.show(["the run was killed before its last verdicts: what was stored before stays beside it"])
     if not accepted:
         raise RunFileError(f"{run} has nothing that could be stored")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pytest_roofline.baselines import Baseline, Counted, CountedCase, Run, campaign_id, past
+from pytest_roofline.baselines import Baseline, Counted, CountedCase, Run, campaign_id, latest, past
 from pytest_roofline.counting import counts
 from pytest_roofline.counting.compiled import resources
-from pytest_roofline.evidence import Telemetry
+from pytest_roofline.evidence import Telemetry, same_code
 from pytest_roofline.ids import CaseId
 from pytest_roofline.runs.record import (
     COUNTED,
@@ -35,18 +35,33 @@ def baselines_of(run: RunRecord) -> list[Baseline]:
     return _counted(run) if run.kind == COUNTED else _measured(run)
 
 
+def verify_acceptable(run: RunRecord) -> None:
+    """Raise ``ValueError`` for a run with planted slowdowns: its times are of no kernel."""
+    planted = (run.options.get("retest") or {}).get("slow")
+    if planted:
+        what = ", ".join(f"{pattern} by {100 * fraction:g} %" for pattern, fraction in planted)
+        raise ValueError(f"--roofline-slow planted slowdowns in it ({what}): they are never stored")
+
+
 def supersede(run: RunRecord, found: Baseline, stored: Baseline) -> None:
     """Note in ``found``, what a run would store, which stored campaigns measured another kernel than it did.
 
-    Those are the campaigns of cases whose verdict in that run was that the kernel changed, as with
-    ``--roofline-update``.
+    Those are the campaigns of cases whose verdict in that run was that the kernel changed, or whose code is another
+    one, as with ``--roofline-update``. Of a run that was killed no verdict is the last one: it supersedes nothing.
     """
-    if run.environment is None:
+    if run.environment is None or run.ended is None:
         return
     known = past([stored], run.environment).runs
     for case in run.cases:
-        if case.id in found.measured and case.verdict is not None and accepted(_verdict(case.verdict)):
-            found.superseded[case.id] = set(known.get(case.id, ()))
+        runs = known.get(case.id, {})
+        judged = case.verdict is not None and accepted(_verdict(case.verdict))
+        if case.id in found.measured and (judged or _changed_code(case, runs)):
+            found.superseded[case.id] = set(runs)
+
+
+def _changed_code(case: CaseRecord, runs: Mapping[str, Run]) -> bool:
+    before, now = latest(runs).code if runs else None, case.kernel.code
+    return before is not None and now is not None and not same_code(before, now)
 
 
 def run_of_baselines(stored: Sequence[Baseline], name: str) -> RunRecord:
@@ -91,7 +106,7 @@ def _measured(run: RunRecord) -> list[Baseline]:
         operation = case.problem[0]
         baseline = found.setdefault(operation, Baseline(run.device.key, operation))
         baseline.campaigns[campaign] = run.environment
-        baseline.measured[case.id] = {campaign: _run(case, case.times)}
+        baseline.measured[case.id] = {campaign: _run(case, case.times, run.ended or run.started)}
     return list(found.values())
 
 
@@ -102,7 +117,7 @@ def _verdict(said: Comparison) -> Verdict:
     return Verdict(Kind(said.kind), Reason(said.reason), said.sentence, change, said.campaigns)
 
 
-def _run(case: CaseRecord, times: Times) -> Run:
+def _run(case: CaseRecord, times: Times, date: str) -> Run:
     state, bracket = case.telemetry or Telemetry(), times.bracket
     return Run(
         log_mean=bracket.log_mean,
@@ -122,6 +137,7 @@ def _run(case: CaseRecord, times: Times) -> Run:
         code=case.kernel.code,
         clock_mhz=state.clock_mhz,
         launch_floor=bracket.launch_floor,
+        date=date,
     )
 
 

@@ -54,6 +54,43 @@ def test_accepting_another_kernel_drops_what_was_stored_of_the_old_one(command, 
     assert len(Store(folder).load("h200", "copy").measured[CASE]) == campaigns
 
 
+def _coded(run, code):
+    case = run.cases[0]
+    return replace(run, cases=(replace(case, kernel=replace(case.kernel, code=code)),))
+
+
+def test_accepting_other_code_drops_what_was_stored_of_the_old_one(command, folder, tmp_path):
+    """Whatever its time says; the same code stays beside what there is. The date tells which is the latest."""
+    for name, code, campaigns in (("a", "old", 1), ("b", "old", 2), ("c", "new", 1)):
+        run = _coded(made_run({CASE: 50e-6}, environment=replace(HERE, machine=name)), code)
+        command("baseline", "promote", save(run, tmp_path / f"{name}.json"), "--baselines", folder)
+        stored = Store(folder).load("h200", "copy").measured[CASE]
+        assert len(stored) == campaigns
+    assert [(run.code, run.date) for run in stored.values()] == [("new", run.ended)]
+
+
+def test_what_a_killed_run_left_replaces_nothing(command, folder, tmp_path):
+    """Its verdicts are those before any retest."""
+    first = made_run({CASE: 50e-6}, started="2026-11-01T00:00:00+00:00", ended="2026-11-01T00:01:00+00:00")
+    command("baseline", "promote", save(_coded(first, "old"), tmp_path / "a.json"), "--baselines", folder)
+    killed = made_run({CASE: 40e-6}, environment=replace(HERE, machine="other"), ended=None)
+    verdict = replace(killed.cases[0].verdict, kind="improvement", ratio=0.8, low=0.79, high=0.81)
+    killed = replace(killed, cases=(replace(killed.cases[0], verdict=verdict),))
+    ended = command("baseline", "promote", save(_coded(killed, "new"), tmp_path / "b.json"), "--baselines", folder)
+    assert "the run was killed" in ended.out
+    stored = Store(folder).load("h200", "copy").measured[CASE]
+    assert {run.code: run.date for run in stored.values()} == {"old": first.ended, "new": killed.started}
+
+
+def test_planted_slowdowns_are_never_accepted(command, folder, tmp_path):
+    """Not even of cases that no pattern matched."""
+    run = made_run({CASE: 50e-6}, options={"retest": {"slow": [["fma/*", 0.02]]}})
+    ended = command("baseline", "promote", save(run, tmp_path / "run.json"), "--baselines", folder)
+    assert ended.code == 4
+    assert "planted slowdowns in it (fma/* by 2 %): they are never stored" in ended.err
+    assert not folder.exists()
+
+
 def test_a_run_with_nothing_to_store_is_an_error(command, folder, tmp_path):
     """Impossible times are never accepted."""
     run = made_run({CASE: 50e-6})
