@@ -48,8 +48,15 @@ class Tiling:
         return f"{self.rows}, {self.columns}, {warp}, {self.line_bytes}, {self.stages}"
 
 
+def require_result(a: torch.Tensor, c: torch.Tensor) -> None:
+    """Raise ``TypeError`` unless results of 16 or 32 bits are stored to c, as the kernels can."""
+    if c.element_size() not in (2, 4):
+        raise TypeError(f"a product of {a.dtype} on tensor cores is not stored as {c.dtype}")
+
+
 def arguments(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tensor | int, ...]:
-    """The matrices, m, n, k and all strides."""
+    """The matrices, m, n, k and all strides. Raises ``TypeError`` for results that kernels cannot store."""
+    require_result(a, c)
     return (a, b, c, a.shape[0], b.shape[1], a.shape[1], *a.stride(), *b.stride(), *c.stride())
 
 

@@ -1,6 +1,7 @@
 """c[m, n] = a[m, k] b[k, n] in f32 on the ordinary cores, in CUDA C++, for any strides.
 
-The launchers are the rungs of a ladder, in its order; each raises ``ValueError`` for shapes that do not multiply.
+The launchers are the rungs of a ladder, in its order; each raises ``ValueError`` for shapes that do not multiply,
+``TypeError`` for other elements than f32.
 """
 
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.launch import Source, ceil_div, misalignment
-from pytest_roofline.operands import matmul_extents
+from pytest_roofline.operands import matmul_extents, require_dtype
 
 from . import tiles
 
@@ -79,7 +80,7 @@ def tuned_128(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
 
 def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """As ``tuned_128`` with the tile that suits the size of ``c``."""
-    tiles.launch(tiles.choose(*c.shape), a, b, c)
+    tiles.launch(tiles.choose_for(c), a, b, c)
 
 
 def _launch(
@@ -94,6 +95,7 @@ def _launch(
 ) -> None:
     """One block per tile of ``c``, all of them along the grid's first axis, which alone has no limit of 65535."""
     m, n, k = matmul_extents(a, b, c)
+    require_dtype("this product", torch.float32, a, c)
     grid = (ceil_div(m, tile[0]) * ceil_div(n, tile[1]),)
     arguments = (a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride())
     source.function(kernel)(grid, block, arguments, shared_bytes)

@@ -9,7 +9,9 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.launch import Source, ceil_div, misalignment
-from pytest_roofline.operands import matmul_extents
+from pytest_roofline.operands import matmul_extents, require_dtype
+
+from .._mma import multiprocessors
 
 SOURCE = Source(Path(__file__).with_name("tuned.cu"))
 PACK = 16  # bytes of one vector access
@@ -58,14 +60,14 @@ MEDIUM = Tile(64, 64, 32, 8, 8, slices=2, stages=3, resident=2)
 SMALL = Tile(32, 64, 32, 8, 4, slices=2, stages=3, resident=3)
 TINY = Tile(16, 32, 64, 4, 4, slices=4, stages=3, resident=4)
 
-SMS = 132  # of an H100 or H200; an A100 has 108
+SMS = 132  # of an H200, for which a CPU computes, so that it counts what runs there; an A100 has 108
 SPEED = {THREEFOLD: 1.01, LARGE: 1.0, MEDIUM: 0.9, SMALL: 0.8, TINY: 0.5}
 """Results per time of an SM that has such tiles to compute, relative to the largest; see :func:`choose`."""
 
 
 @functools.lru_cache(maxsize=1024)
-def choose(m: int, n: int) -> Tile:
-    """The tile that covers an m x n result soonest, if each SM computes as many of them as the busiest one.
+def choose(m: int, n: int, sms: int) -> Tile:
+    """The tile that covers an m x n result soonest, if each of ``sms`` SMs computes as many of them as the busiest one.
 
     The speeds were read off square products of 128 to 4096 on an H200; the tiles were the fastest of 19 small and 44
     large ones at one of them. The rule then picks the fastest of the last four at each, but for 2 % at 1536.
@@ -73,14 +75,21 @@ def choose(m: int, n: int) -> Tile:
 
     def time(tile: Tile) -> float:
         tiles = ceil_div(m, tile.rows) * ceil_div(n, tile.columns)
-        return ceil_div(tiles, SMS) * tile.rows * tile.columns / SPEED[tile]
+        return ceil_div(tiles, sms) * tile.rows * tile.columns / SPEED[tile]
 
     return min(SPEED, key=time)
 
 
+def choose_for(c: torch.Tensor) -> Tile:
+    """:func:`choose` for a result and the device that it lies on."""
+    return choose(*c.shape, SMS if c.device.type == "cpu" else multiprocessors(c))
+
+
 def launch(tile: Tile, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
-    """One block per tile of ``c``. Raises ``ValueError`` for shapes that do not multiply."""
+    """One block per tile of ``c``. Raises ``ValueError`` for shapes that do not multiply, ``TypeError`` for other
+    elements than f32."""
     m, n, k = matmul_extents(a, b, c)
+    require_dtype("this product", torch.float32, a, c)
     layouts = f"{layout(a)}, {layout(b.t())}"
     wide = c.stride(1) == 1 and n % 4 == 0 and c.stride(0) * 4 % PACK == 0 and misalignment(c, PACK) == 0
     name = f"matmul_tuned<{tile.parameters}, {layouts}, {offset(tile, a, b)}, {str(wide).lower()}>"

@@ -10,7 +10,7 @@ import torch
 from pytest_roofline.launch import Source, c_type, ceil_div, require
 from pytest_roofline.operands import matmul_extents
 
-from .._mma import Tiling, access, aligned
+from .._mma import Tiling, access, aligned, require_result
 from ..matmul_tensor import hopper
 from . import on_hopper, ordinary
 from .sharing import GROUP, JOIN_WARPS, JOINED, PARTS, join_share, multiprocessors, shared_out
@@ -96,6 +96,7 @@ def launch_split(
     """``split_k`` with another tiling and up to ``parts`` parts. Raises ``ValueError`` where the workspace does not
     hold them."""
     m, n, k = matmul_extents(a, b, c)
+    require_result(a, c)
     tiles, all_steps = _tiles(m, n, tiling), max(1, ceil_div(k, tiling.line_bytes // a.element_size()))
     steps = ceil_div(all_steps, parts)
     parts = ceil_div(all_steps, steps)
@@ -119,6 +120,7 @@ def launch_stream(
     """``stream_k`` with another tiling and up to ``blocks`` blocks. Raises ``ValueError`` for shapes that do not
     multiply."""
     m, n, k = matmul_extents(a, b, c)
+    require_result(a, c)
     steps = max(1, ceil_div(k, tiling.line_bytes // a.element_size()))
     share = shared_out(_tiles(m, n, tiling), steps, blocks, partials.numel() // tiling.elements)
     types, ranges = f"{c_type(a)}, {c_type(c)}", (GROUP, share.tiles, share.whole, share.pieces)

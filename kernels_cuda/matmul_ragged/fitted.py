@@ -160,6 +160,8 @@ def clocks(m: int, n: int, k: int, by_columns: bool, choice: Plan, sms: int) -> 
     m, n = (n, m) if turned else (m, n)
     clusters = tile.clusters(m, n)
     blocks, at_once = clusters * tile.cluster * parts, tile.at_once(sms)
+    if not at_once:
+        return math.inf  # the device holds no such cluster
     rounds, together = ceil_div(blocks, at_once), min(tile.resident, ceil_div(min(blocks, at_once), sms))
     a_lines = tile.rows / (2 if tile.shared == "A" else 1)
     b_lines = tile.b_lines(by_columns) / (2 if tile.shared == "B" else 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.launch import Source, ceil_div, require
-from pytest_roofline.operands import matmul_extents
+from pytest_roofline.operands import matmul_extents, require_dtype
 from pytest_roofline.tensor_map import tensor_map
 
 from ..matmul_tensor import align
@@ -23,9 +23,10 @@ def fitted(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch
     """By the tile and the parts of k that :mod:`fitted` picks; f16 in, f32 sums, f16 out.
 
     Operands that the copy engine does not take are copied to ``packed``. Raises ``ValueError`` for shapes that do not
-    multiply, and where a workspace is too small.
+    multiply, and where a workspace is too small, ``TypeError`` for other formats.
     """
     m, n, k = matmul_extents(a, b, c)
+    require_dtype("this product", torch.float16, a, c)
     if c.numel() == 0 or k == 0:
         c.zero_()
         return

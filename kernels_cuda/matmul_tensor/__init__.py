@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.launch import GpuNeeded, Source, c_type, ceil_div
-from pytest_roofline.operands import matmul_extents
+from pytest_roofline.operands import matmul_extents, require_dtype
 
 from .._mma import Tiling, access, aligned, arguments, multiprocessors
 from . import align, hopper
@@ -84,7 +84,7 @@ def automatic(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, packed: torc
 def copies_pay(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> bool:
     """Whether a product is large enough for copies of those of its matrices that the copy engine does not take."""
     m, n, k = matmul_extents(a, b, c)
-    if c.stride(1) != 1 or m * n * k == 0:
+    if c.stride(1) != 1 or m * n * k == 0 or c.dtype is not hopper.result_type(a):
         return False
     return align.copied(a, b, c) * PRODUCTS_OF_A_COPY <= m * n * k
 
@@ -96,6 +96,7 @@ def _aligned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, packed: torch.Te
         return
     if c.stride(1) != 1 and c.stride(0) == 1:
         a, b, c = b.T, a.T, c.T  # a c by columns: its transpose has dense rows
+    require_dtype(f"a product of {a.dtype}", hopper.result_type(a), c)
     a, b, packed = align.operands(a, b, packed)
     result, _ = align.place(c, packed, stored=True)
     hopper.best(a, b, result.matrix, free_gaps=result.moves)

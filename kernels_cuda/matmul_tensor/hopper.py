@@ -2,7 +2,8 @@
 
 That is rows of c, a and b dense, or columns of b, starting at multiples of 16 bytes, those of c ending there as well;
 bytes and tf32 need b by columns.
-Every launcher raises ``ValueError`` for others, for shapes that do not multiply, and on GPUs other than sm_90.
+Every launcher raises ``ValueError`` for others, for shapes that do not multiply, and on GPUs other than sm_90; and
+``TypeError`` for a c that is not in the format of 16-bit operands, or int32 of int8, or else f32.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import torch
 
 from pytest_roofline.capability import runs_on
 from pytest_roofline.launch import Source, ceil_div, require
-from pytest_roofline.operands import matmul_extents
+from pytest_roofline.operands import matmul_extents, require_dtype
 from pytest_roofline.tensor_map import TensorMap, refusal, store_refusal, tensor_map
 
 ARCH = "sm_90a"
@@ -43,6 +44,7 @@ OPERANDS = {
     torch.int8: "I8",
     torch.float8_e4m3fn: "E4M3",
 }
+RESULTS = {torch.float16: torch.float16, torch.bfloat16: torch.bfloat16, torch.int8: torch.int32}  # of others f32
 
 
 def shared_bytes(columns: int) -> int:
@@ -116,6 +118,8 @@ def problem(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> str:
     """Why these launchers cannot take matrices that are not empty; nothing if they can."""
     if a.dtype not in OPERANDS:
         return f"wgmma does not multiply {a.dtype}"
+    if c.dtype is not result_type(a):
+        return f"wgmma's products of {a.dtype} are stored as {result_type(a)}, not {c.dtype}"
     if not by_columns(b) and a.element_size() != 2:
         return f"wgmma takes {a.dtype} only with b by columns"
     lies = b.stride()[::-1] if by_columns(b) else b.stride()
@@ -128,6 +132,11 @@ def problem(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> str:
         if found:
             return f"the copy engine cannot take {name}: {found}"
     return ""
+
+
+def result_type(a: torch.Tensor) -> torch.dtype:
+    """What the kernels store."""
+    return RESULTS.get(a.dtype, torch.float32)
 
 
 def by_columns(b: torch.Tensor) -> bool:
@@ -196,6 +205,7 @@ def _maps(
 ) -> tuple[TensorMap, TensorMap, TensorMap]:
     """Of a, b and c; a block copies so many columns of b itself."""
     require(by_columns(b) or a.element_size() == 2, f"wgmma takes {a.dtype} only with b by columns")
+    require_dtype(f"a product of {a.dtype}", result_type(a), c)
     refused = store_refusal(c.data_ptr(), c.element_size(), c.shape[1], c.stride())
     require(free_gaps or not refused, f"the copy engine cannot take c: {refused}")
     line, results = LINE // a.element_size(), LINE // c.element_size()

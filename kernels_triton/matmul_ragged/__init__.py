@@ -21,7 +21,7 @@ JOINED = 4096  # elements that a program joins, of all parts that it loads toget
 
 def split_k(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor) -> None:
     """k in equal parts, as many as fill the device. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, k = matmul_extents(a, b, c)
+    m, n, k = _extents(a, b, c)
     if c.numel():
         sms, size = operands.multiprocessors(a), a.element_size()
         plan = rule.split(m, n, k, rule.small_tile(m, n, size, sms), sms, rule.PARTS[size])
@@ -33,7 +33,7 @@ def stream_k(
 ) -> None:
     """Whole tiles as long as every program has one, then equal numbers of steps over k. Raises ``ValueError`` for
     shapes that do not multiply."""
-    m, n, k = matmul_extents(a, b, c)
+    m, n, k = _extents(a, b, c)
     if c.numel():
         sms, size = operands.multiprocessors(a), a.element_size()
         tile = min(rule.large_tile(m, n, size, sms), rule.small_tile(m, n, size, sms), key=lambda tile: tile.elements)
@@ -42,10 +42,18 @@ def stream_k(
 
 def chosen(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch.Tensor, packed: torch.Tensor) -> None:
     """Whichever :mod:`rule` says. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, k = matmul_extents(a, b, c)
+    m, n, k = _extents(a, b, c)
     if c.numel():
         plan = rule.chosen(m, n, k, a.element_size(), operands.multiprocessors(a))
         _launch(a, b, c, partials, packed, plan)
+
+
+def _extents(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[int, int, int]:
+    """m, n and k. Raises ``ValueError`` for shapes that do not multiply, ``TypeError`` for operands of 8 bits."""
+    extents = matmul_extents(a, b, c)
+    if a.element_size() == 1:
+        raise TypeError(f"there is no rule for how to share out k of {a.dtype}")
+    return extents
 
 
 def _launch(

@@ -148,7 +148,20 @@ def test_rows_far_apart_take_wide_offsets():
 )
 def test_square_products_have_the_tile_that_was_fastest(size, tile):
     """The rule gives what the sweep on an H200 found for each of its sizes."""
-    assert choose(size, size) == tile
+    assert choose(size, size, 132) == tile
+
+
+def test_a_device_with_other_sms_has_other_tiles(monkeypatch):
+    """512 x 512 takes 64 blocks of SMALL: one round of 132 SMs, and seven of 10, whose blocks are better large."""
+    assert choose(512, 512, 10) != choose(512, 512, 132)
+    monkeypatch.setattr(tiles, "multiprocessors", lambda tensor: 10)
+
+    class OnGpu(torch.Tensor):
+        device = torch.device("cuda")
+
+    c = torch.empty(512, 512)
+    assert tiles.choose_for(c) == choose(512, 512, tiles.SMS)
+    assert tiles.choose_for(c.as_subclass(OnGpu)) == choose(512, 512, 10)
 
 
 @pytest.mark.parametrize("shape", ["64x64x64", "33x65x7", "48x32x64.t"])
