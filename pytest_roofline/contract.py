@@ -205,7 +205,9 @@ class Operation:
             if key in seen:
                 raise ValueError(f"operation {self.name}: kernel {'/'.join(key)} is declared twice")
             if kernel.after and (kernel.backend, kernel.after) not in seen:
-                raise ValueError(f"operation {self.name}: {'/'.join(key)} is after {kernel.after}, which must come first")
+                raise ValueError(
+                    f"operation {self.name}: {'/'.join(key)} is after {kernel.after}, which must come first"
+                )
             seen.add(key)
             self._verify(kernel)
         for list_name in ("sweep", "representative", "counted", "full"):
