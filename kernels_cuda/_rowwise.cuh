@@ -84,3 +84,31 @@ __device__ float row_reduce(float value, float* partial) {
     }
     return value;
 }
+
+// What this thread has of the sum of term(x) over the words of a row that THREADS threads share. A chain of f32 additions
+// loses what is small against the sum so far, so that one ends after CHUNK words and another begins; the element of a word
+// decides on the chain.
+template <typename Result, typename T, int WIDTH, int THREADS, typename Term>
+__device__ Result long_sum(const T* __restrict__ row, long long words, Term term) {
+    constexpr int CHUNK = 256;
+    Result sum{};
+    for (long long start = threadIdx.x; start < words; start += CHUNK * THREADS) {
+        const T* from = row + start * WIDTH;
+        const int end = static_cast<int>(min(words - start, static_cast<long long>(CHUNK * THREADS)));
+        Result part[WIDTH] = {};
+#pragma unroll 4
+        for (int i = 0; i < end; i += THREADS) {
+            float value[WIDTH];
+            load<T, WIDTH>(from, i, value);
+#pragma unroll
+            for (int k = 0; k < WIDTH; ++k) {
+                part[k] += term(value[k]);
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < WIDTH; ++k) {
+            sum += part[k];
+        }
+    }
+    return sum;
+}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import torch
 import triton
+import triton.language as tl
 
 from pytest_roofline.launch import ceil_div
 
@@ -26,6 +27,22 @@ class Plan:
 # Rows and warps of a program by columns, the fastest of 1 to 8 rows and 1 to 32 warps on an H200: few elements per
 # thread, until the barriers of a large program cost more.
 _BY_BLOCK = {1024: (1, 2), 2048: (2, 16), 4096: (1, 16), 8192: (1, 16), 16384: (1, 32), 32768: (1, 32)}
+
+
+NARROW = 1 << 31  # a column number past it takes 64 bits, which are slower
+
+
+@triton.jit
+def extent(columns, WIDE: tl.constexpr):
+    """Columns of a row that is met block by block, in 64 bits where those of the block past it need them."""
+    if WIDE:
+        columns = tl.cast(columns, tl.int64)
+    return columns
+
+
+def looped(columns: int, block: int) -> dict[str, int | bool]:
+    """Compile-time arguments of a kernel that meets rows block by block."""
+    return {"BLOCK": block, "WIDE": columns > NARROW - 2 * block}
 
 
 _PROGRAMS = 256  # programs that share out a small matrix: 64 x 64 took 1.2 in place of 1.5 us (softmax)

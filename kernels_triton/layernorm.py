@@ -14,7 +14,18 @@ BLOCK = 2048  # columns that a program of the looped kernels meets at once
 
 
 @triton.jit
-def _layernorm_mean(x_ptr, means_ptr, columns, x_row, BLOCK: tl.constexpr):
+def _corrected(deviation, columns):
+    # What the mean that these are deviations from lacks, and the variance about the right one: the corrected two-pass
+    # algorithm (Chan, Golub and LeVeque, 1983). Where a mean is large, its rounding is not small against deviations.
+    # Joined, both sums take one meeting of the warps.
+    sums, squares = tl.split(tl.sum(tl.join(deviation, deviation * deviation), axis=1))
+    lacking = sums / columns
+    return lacking, tl.maximum(squares / columns - lacking * lacking, 0.0)
+
+
+@triton.jit
+def _layernorm_mean(x_ptr, means_ptr, columns, x_row, BLOCK: tl.constexpr, WIDE: tl.constexpr):
+    columns = rowwise.extent(columns, WIDE)
     row = tl.program_id(0).to(tl.int64)
     sums = tl.zeros((BLOCK,), tl.float32)
     for start in range(0, columns, BLOCK):
@@ -24,16 +35,21 @@ def _layernorm_mean(x_ptr, means_ptr, columns, x_row, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def _layernorm_variance(x_ptr, means_ptr, variances_ptr, columns, x_row, BLOCK: tl.constexpr):
+def _layernorm_variance(x_ptr, means_ptr, variances_ptr, columns, x_row, BLOCK: tl.constexpr, WIDE: tl.constexpr):
+    columns = rowwise.extent(columns, WIDE)
     row = tl.program_id(0).to(tl.int64)
     mean = tl.load(means_ptr + row)
     sums = tl.zeros((BLOCK,), tl.float32)
+    squares = tl.zeros((BLOCK,), tl.float32)
     for start in range(0, columns, BLOCK):
         column = start + tl.arange(0, BLOCK)
         x = tl.load(x_ptr + row * x_row + column, mask=column < columns, other=0).to(tl.float32)
         deviation = tl.where(column < columns, x - mean, 0.0)
-        sums += deviation * deviation
-    tl.store(variances_ptr + row, tl.sum(sums, axis=0) / columns)
+        sums += deviation
+        squares += deviation * deviation
+    lacking = tl.sum(sums, axis=0) / columns
+    tl.store(means_ptr + row, mean + lacking)
+    tl.store(variances_ptr + row, tl.maximum(tl.sum(squares, axis=0) / columns - lacking * lacking, 0.0))
 
 
 @triton.jit
@@ -49,7 +65,9 @@ def _layernorm_scale(
     y_row,
     eps,
     BLOCK: tl.constexpr,
+    WIDE: tl.constexpr,
 ):
+    columns = rowwise.extent(columns, WIDE)
     across = tl.cdiv(columns, BLOCK)
     row = (tl.program_id(0) // across).to(tl.int64)
     column = tl.program_id(0) % across * BLOCK + tl.arange(0, BLOCK)
@@ -78,18 +96,18 @@ def _layernorm_fused(
     EVICTION: tl.constexpr,
 ):
     # A program reads its rows once and keeps them in registers until it has written them: the second look at a row, for
-    # the variance of its deviations, costs no memory traffic, and a large mean cancels nothing.
+    # the variance of its deviations and for what its rounded mean lacks, costs no memory traffic.
     row = (tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS))[:, None]
     column = tl.arange(0, BLOCK)[None, :]
     inside = (row < rows) & (column < columns)
     x = tl.load(x_ptr + row * x_row + column, mask=inside, other=0, eviction_policy=EVICTION).to(tl.float32)
     mean = tl.sum(x, axis=1) / columns
     deviation = tl.where(column < columns, x - mean[:, None], 0.0)
-    variance = tl.sum(deviation * deviation, axis=1) / columns
+    lacking, variance = _corrected(deviation, columns)
     scale = 1.0 / tl.sqrt(variance + eps)
     weight = tl.load(weight_ptr + column, mask=column < columns).to(tl.float32)
     bias = tl.load(bias_ptr + column, mask=column < columns).to(tl.float32)
-    y = deviation * scale[:, None] * weight + bias
+    y = (deviation - lacking[:, None]) * scale[:, None] * weight + bias
     tl.store(y_ptr + row * y_row + column, y.to(y_ptr.dtype.element_ty), mask=inside)
 
 
@@ -104,25 +122,27 @@ def _layernorm_fused_looped(
     y_row,
     eps,
     BLOCK: tl.constexpr,
+    WIDE: tl.constexpr,
 ):
     # The row is read twice, the second time backwards, so that what was read last is still in a cache. The first pass
     # updates mean and squared deviations per lane (Welford, 1962): sums of x and of x^2 would cancel where the mean is
-    # large. A lane of the last, partial block keeps what it has.
+    # large. All of it is relative to the row's first element, so that a large mean costs no digits either. A lane of
+    # the last, partial block keeps what it has.
+    columns = rowwise.extent(columns, WIDE)
     row = tl.program_id(0).to(tl.int64)
     x_ptr += row * x_row
     y_ptr += row * y_row
+    origin = tl.load(x_ptr).to(tl.float32)
     lane = tl.arange(0, BLOCK)
     means = tl.zeros((BLOCK,), tl.float32)
     squares = tl.zeros((BLOCK,), tl.float32)
-    count = 0
     for start in range(0, columns, BLOCK):
         column = start + lane
-        x = tl.load(x_ptr + column, mask=column < columns, other=0).to(tl.float32)
-        count += 1
+        x = tl.load(x_ptr + column, mask=column < columns, other=0).to(tl.float32) - origin
         deviation = tl.where(column < columns, x - means, 0.0)
-        means += deviation * (1.0 / count)
+        means += deviation * (1.0 / (start // BLOCK + 1))
         squares += deviation * tl.where(column < columns, x - means, 0.0)
-    counts = tl.where((count - 1) * BLOCK + lane < columns, count, count - 1).to(tl.float32)
+    counts = ((columns - lane + (BLOCK - 1)) // BLOCK).to(tl.float32)
     mean = tl.sum(means * counts, axis=0) / columns
     deviation = tl.where(counts > 0, means - mean, 0.0)
     variance = tl.sum(squares + counts * deviation * deviation, axis=0) / columns
@@ -131,7 +151,7 @@ def _layernorm_fused_looped(
     for back in range(0, columns, BLOCK):
         column = last - back + lane
         inside = column < columns
-        x = tl.load(x_ptr + column, mask=inside).to(tl.float32)
+        x = tl.load(x_ptr + column, mask=inside).to(tl.float32) - origin
         weight = tl.load(weight_ptr + column, mask=inside).to(tl.float32)
         bias = tl.load(bias_ptr + column, mask=inside).to(tl.float32)
         y = (x - mean) * scale * weight + bias
@@ -156,10 +176,11 @@ def unfused(
     rows, columns = row_extents(x, y, weight, bias, means=means, variances=variances)
     if x.numel():
         x_row, y_row = x.stride(0), y.stride(0)
-        _layernorm_mean[(rows,)](x, means, columns, x_row, BLOCK=block)
-        _layernorm_variance[(rows,)](x, means, variances, columns, x_row, BLOCK=block)
+        options = rowwise.looped(columns, block)
+        _layernorm_mean[(rows,)](x, means, columns, x_row, **options)
+        _layernorm_variance[(rows,)](x, means, variances, columns, x_row, **options)
         grid = (rows * ceil_div(columns, block),)
-        _layernorm_scale[grid](x, weight, bias, means, variances, y, columns, x_row, y_row, eps, BLOCK=block)
+        _layernorm_scale[grid](x, weight, bias, means, variances, y, columns, x_row, y_row, eps, **options)
 
 
 def fused(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: torch.Tensor, *, eps: float) -> None:
@@ -194,4 +215,5 @@ def fused_looped(
     rows, columns = row_extents(x, y, weight, bias)
     if x.numel():
         layout = (columns, x.stride(0), y.stride(0))
-        _layernorm_fused_looped[(rows,)](x, weight, bias, y, *layout, eps, BLOCK=block, num_warps=num_warps)
+        options = rowwise.looped(columns, block)
+        _layernorm_fused_looped[(rows,)](x, weight, bias, y, *layout, eps, **options, num_warps=num_warps)

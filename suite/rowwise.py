@@ -13,6 +13,8 @@ DTYPES = ("f32", "f16", "bf16")
 UNFUSED = ("f32",)  # what the rung shows, the row read once more per kernel, does not depend on the format
 TILE = (2, 64)  # what is drawn stays small: a few rows, of one warp, of one and of several words per lane
 UNFUSED_THREADS, LOOPED_THREADS = 256, 512  # the latter for long rows
+CHUNK = 256  # words of a chain in the CUDA kernels that sum up a row of any length
+HELD = 8192  # elements of a row that registers hold, also where each has a load of its own
 LOOPED_SHARE = 64  # elements of a thread, at most, where fewer threads do: eight words of eight
 TREE = 10  # levels over the 1024 threads that a block has at most
 
@@ -48,14 +50,16 @@ def reads(times: int, shape: Shape, dtype: DType) -> tuple[Traffic, ...]:
     return (Traffic(times * matrix, matrix, Memory.L2),)
 
 
-# Depths of the sum over a row: a chain in each thread, then a tree.
+# Depths of the sum over a row: chains in each thread, then a tree.
 def unfused_depth(dims: tuple[int, ...]) -> int:
-    return -(-dims[1] // UNFUSED_THREADS) + TREE
+    """A chain of up to ``CHUNK`` words for each of up to eight elements of a word; the chains, then threads."""
+    each = -(-dims[1] // UNFUSED_THREADS)
+    return min(each, CHUNK) + 8 + -(-each // CHUNK) + TREE
 
 
 def fused_depth(dims: tuple[int, ...]) -> int:
-    """Up to 32 elements of a thread; a row that does not fit goes through the looped kernel."""
-    return max(32 + TREE, looped_depth(dims))
+    """Up to 32 elements of a thread, a rescaling; a row that does not fit goes through the looped kernel."""
+    return 32 + TREE + 6 if dims[1] <= HELD else looped_depth(dims)
 
 
 def looped_depth(dims: tuple[int, ...]) -> int:

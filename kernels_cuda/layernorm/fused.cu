@@ -1,15 +1,17 @@
 // y = (x - mean) / sqrt(variance + eps) * weight + bias for each row of x in one kernel: a row is read once and kept in
-// registers until it is written, so that the second look at it, for the variance, costs no memory traffic.
+// registers until it is written, so that the second look at it, for the variance and for what the rounded mean lacks,
+// costs no memory traffic.
 //
 // A row belongs to THREADS threads: a warp or a part of it, with several rows in a block, or a whole block.
 
-#include "../_rowwise.cuh"
+#include "_deviations.cuh"
 
 template <typename T, int WIDTH, int THREADS, int WORDS, bool STREAMED>
 __global__ void layernorm_fused(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias,
                                 T* __restrict__ y, long long rows, int columns, long long x_row, long long y_row,
                                 float eps) {
-    __shared__ float sums[32], squares[32];
+    __shared__ float sums[32];
+    __shared__ Deviations partial[32];
     const long long row = static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y;
     x = roofline::evict_last<STREAMED>(x);
     if (THREADS >= 32 && row >= rows) {
@@ -40,18 +42,19 @@ __global__ void layernorm_fused(const T* __restrict__ x, const T* __restrict__ w
     }
     const float mean = row_reduce<Sum, THREADS>(sum, sums) / columns;
 
-    float square = 0.0f;
+    Deviations deviations{0.0f, 0.0f};
 #pragma unroll
     for (int w = 0; w < WORDS; ++w) {
         if (w * THREADS + threadIdx.x < words) {
 #pragma unroll
             for (int k = 0; k < WIDTH; ++k) {
                 value[w][k] -= mean;
-                square += value[w][k] * value[w][k];
+                deviations.add(value[w][k]);
             }
         }
     }
-    const float scale = rsqrtf(row_reduce<Sum, THREADS>(square, squares) / columns + eps);
+    const Corrected found = corrected<THREADS>(deviations, partial, columns);
+    const float scale = rsqrtf(found.variance + eps);
 
 #pragma unroll
     for (int w = 0; w < WORDS; ++w) {
@@ -62,7 +65,7 @@ __global__ void layernorm_fused(const T* __restrict__ x, const T* __restrict__ w
             load<T, WIDTH>(bias, i, shift);
 #pragma unroll
             for (int k = 0; k < WIDTH; ++k) {
-                value[w][k] = value[w][k] * scale * factor[k] + shift[k];
+                value[w][k] = (value[w][k] - found.mean) * scale * factor[k] + shift[k];
             }
             store<T, WIDTH>(y + row * y_row, i, value[w]);
         }

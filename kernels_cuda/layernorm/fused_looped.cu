@@ -1,9 +1,19 @@
 // y = (x - mean) / sqrt(variance + eps) * weight + bias for rows of any length: a block reads its row twice, the second
 // time backwards, so that what it read last is still in a cache. The first pass updates mean and squared deviations
 // element by element (Welford, "Note on a method for calculating corrected sums of squares and products", 1962): sums of
-// x and of x^2 would cancel where the mean is large.
+// x and of x^2 would cancel where the mean is large. All of it is relative to the row's first element, so that a large
+// mean costs no digits either.
 
 #include "../_rowwise.cuh"
+
+template <typename T, int WIDTH>
+__device__ void load_relative(const T* __restrict__ row, long long i, float origin, float (&value)[WIDTH]) {
+    load<T, WIDTH>(row, i, value);
+#pragma unroll
+    for (int k = 0; k < WIDTH; ++k) {
+        value[k] -= origin;
+    }
+}
 
 // WIDTH running means and sums of squared deviations, each over the same number of elements.
 template <int WIDTH>
@@ -34,13 +44,14 @@ __global__ void layernorm_fused_looped(const T* __restrict__ x, const T* __restr
     const long long tiled = words / (UNROLL * THREADS) * (UNROLL * THREADS);
     const T* x_in = x + blockIdx.x * x_row;
     T* y_out = y + blockIdx.x * y_row;
+    const float origin = static_cast<float>(*x_in);
 
     Moments<WIDTH> moments;
     for (long long i = threadIdx.x; i < tiled; i += UNROLL * THREADS) {
         float value[UNROLL][WIDTH];
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
-            load<T, WIDTH>(x_in, i + u * THREADS, value[u]);
+            load_relative<T, WIDTH>(x_in, i + u * THREADS, origin, value[u]);
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
@@ -49,7 +60,7 @@ __global__ void layernorm_fused_looped(const T* __restrict__ x, const T* __restr
     }
     for (long long i = tiled + threadIdx.x; i < words; i += THREADS) {
         float value[WIDTH];
-        load<T, WIDTH>(x_in, i, value);
+        load_relative<T, WIDTH>(x_in, i, origin, value);
         moments.add(value);
     }
 
@@ -71,7 +82,7 @@ __global__ void layernorm_fused_looped(const T* __restrict__ x, const T* __restr
 #pragma unroll 4
     for (long long i = last * THREADS + threadIdx.x; i >= 0; i -= THREADS) {
         float value[WIDTH], factor[WIDTH], shift[WIDTH];
-        load<T, WIDTH>(x_in, i, value);
+        load_relative<T, WIDTH>(x_in, i, origin, value);
         load<T, WIDTH>(weight, i, factor);
         load<T, WIDTH>(bias, i, shift);
 #pragma unroll

@@ -1,21 +1,14 @@
 // y = (x - mean) / sqrt(variance + eps) * weight + bias for each row of x, as three kernels that each read x again:
-// mean, variance (of the deviations, so that a large mean cancels nothing), result.
+// mean, variance (of the deviations, so that a large mean cancels nothing) and what the mean lacked, result.
 
-#include "../_rowwise.cuh"
+#include "_deviations.cuh"
 
 template <typename T, int WIDTH, int THREADS>
 __global__ void layernorm_unfused_mean(const T* __restrict__ x, float* __restrict__ means, long long columns,
                                        long long x_row) {
     __shared__ float partial[32];
-    float sum = 0.0f;
-    for (long long i = threadIdx.x; i < columns / WIDTH; i += THREADS) {
-        float value[WIDTH];
-        load<T, WIDTH>(x + blockIdx.x * x_row, i, value);
-#pragma unroll
-        for (int k = 0; k < WIDTH; ++k) {
-            sum += value[k];
-        }
-    }
+    const auto itself = [](float value) { return value; };
+    float sum = long_sum<float, T, WIDTH, THREADS>(x + blockIdx.x * x_row, columns / WIDTH, itself);
     sum = row_reduce<Sum, THREADS>(sum, partial);
     if (threadIdx.x == 0) {
         means[blockIdx.x] = sum / columns;
@@ -23,22 +16,21 @@ __global__ void layernorm_unfused_mean(const T* __restrict__ x, float* __restric
 }
 
 template <typename T, int WIDTH, int THREADS>
-__global__ void layernorm_unfused_variance(const T* __restrict__ x, const float* __restrict__ means,
+__global__ void layernorm_unfused_variance(const T* __restrict__ x, float* __restrict__ means,
                                            float* __restrict__ variances, long long columns, long long x_row) {
-    __shared__ float partial[32];
+    __shared__ Deviations partial[32];
     const float mean = means[blockIdx.x];
-    float sum = 0.0f;
-    for (long long i = threadIdx.x; i < columns / WIDTH; i += THREADS) {
-        float value[WIDTH];
-        load<T, WIDTH>(x + blockIdx.x * x_row, i, value);
-#pragma unroll
-        for (int k = 0; k < WIDTH; ++k) {
-            sum += (value[k] - mean) * (value[k] - mean);
-        }
-    }
-    sum = row_reduce<Sum, THREADS>(sum, partial);
+    const auto deviation = [mean](float value) {
+        Deviations one{0.0f, 0.0f};
+        one.add(value - mean);
+        return one;
+    };
+    const T* row = x + blockIdx.x * x_row;
+    const Deviations deviations = long_sum<Deviations, T, WIDTH, THREADS>(row, columns / WIDTH, deviation);
+    const Corrected found = corrected<THREADS>(deviations, partial, columns);  // after its barrier nobody needs the mean
     if (threadIdx.x == 0) {
-        variances[blockIdx.x] = sum / columns;
+        means[blockIdx.x] = mean + found.mean;
+        variances[blockIdx.x] = found.variance;
     }
 }
 

@@ -100,6 +100,16 @@ def _cancellation(data: torch.Tensor, element: Element, generator: torch.Generat
     data[half : 2 * half] = -data[:half]
 
 
+def _offset(data: torch.Tensor, element: Element, generator: torch.Generator) -> None:
+    """A mean that takes half of the digits of what lies around it."""
+    data.add_(element.unit_roundoff**-0.5)
+
+
+def _constant(data: torch.Tensor, element: Element, generator: torch.Generator) -> None:
+    """One random number everywhere, whose sums round; that its mean is the number itself has to survive that."""
+    data.copy_(data[:1] * element.unit_roundoff**-0.5)
+
+
 _SPECIAL: dict[str, Callable[[torch.Tensor, Element, torch.Generator], None]] = {
     "nan": _nan,
     "inf": _inf,
@@ -111,4 +121,6 @@ _SPECIAL: dict[str, Callable[[torch.Tensor, Element, torch.Generator], None]] = 
     "largest": _largest,
     "cancellation": _cancellation,
     WHOLE: _whole,
+    "offset": _offset,
+    "constant": _constant,
 }

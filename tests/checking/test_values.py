@@ -18,6 +18,8 @@ PROMISE = {
     "largest": lambda x: x.abs().max() == torch.finfo(x.dtype).max,
     "whole": lambda x: (x == x.round()).all() and x.abs().max() == 2 and (x == 0).any(),
     "cancellation": lambda x: x.double().sum().abs() <= 1e-6 * x.double().abs().sum(),
+    "offset": lambda x: x.double().mean() ** 2 > 0.9 / torch.finfo(x.dtype).eps > 10 * x.double().var() > 0,
+    "constant": lambda x: (x == x.view(-1)[0]).all() and x.abs().max() > 1,
 }
 
 
