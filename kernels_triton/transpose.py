@@ -6,14 +6,16 @@ import triton.language as tl
 
 from kernels_triton._blocks import eviction
 from kernels_triton._launch import launch
-from pytest_roofline.launch import ceil_div
+from pytest_roofline.launch import ceil_div, require
 from pytest_roofline.operands import transpose_extents
+
+NARROW = 1 << 31  # what 32 bits count up to: places in memory, extents, programs of a launch
 
 
 @triton.jit
 def _transpose_naive(x_ptr, y_ptr, n, x_row, x_column, y_row, y_column, BLOCK: tl.constexpr):
     # A program reads part of a row and writes it as part of a column: neighbours end up a row of y apart.
-    across = tl.cdiv(n, BLOCK)
+    across = (n - 1) // BLOCK + 1  # tl.cdiv overflows just below 2^31
     row = (tl.program_id(0) // across).to(tl.int64)
     columns = (tl.program_id(0) % across).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + row * x_row + columns * x_column, mask=columns < n)
@@ -38,11 +40,17 @@ def _transpose_tiled(
 ):
     # A program transposes a tile; the compiler takes it through shared memory, and both sides run along rows. Programs
     # that run at the same time are neighbours along a row of y: what is written together lies together. Only the tile's
-    # place is worked out in 64 bits. APART, tiles inside of x compare nothing: where each element has an access of its
-    # own, with a comparison and an address of 64 bits it took 45 instructions.
-    down = tl.cdiv(m, ROWS)
-    row = tl.program_id(0) % down * ROWS
-    column = tl.program_id(0) // down * COLUMNS
+    # place in memory is worked out in 64 bits, all of it where extents or strides are WIDE. APART, tiles inside of x
+    # compare nothing: where each element has an access of its own, with a comparison and an address of 64 bits it took
+    # 45 instructions.
+    down = (m - 1) // ROWS + 1  # tl.cdiv overflows just below 2^31
+    row = tl.program_id(0) % down
+    column = tl.program_id(0) // down
+    if WIDE:
+        row = row.to(tl.int64)
+        column = column.to(tl.int64)
+    row *= ROWS
+    column *= COLUMNS
     rows = tl.arange(0, ROWS)
     columns = tl.arange(0, COLUMNS)
     inside = (rows < m - row)[:, None] & (columns < n - column)[None, :]
@@ -59,22 +67,34 @@ def _transpose_tiled(
         tl.store(y, tl.trans(tl.load(x, mask=inside, eviction_policy=EVICTION)), mask=tl.trans(inside))
 
 
+def _grid(programs: int) -> tuple[int]:
+    require(programs < NARROW, f"{programs} programs; a launch has up to {NARROW - 1}")
+    return (programs,)
+
+
 def naive(x: torch.Tensor, y: torch.Tensor, *, block: int) -> None:
-    """One program per ``block`` elements of a row. Raises ``ValueError`` unless ``y`` has the shape of ``x.T``."""
+    """One program per ``block`` elements of a row.
+
+    Raises ``ValueError`` unless ``y`` has the shape of ``x.T``, and for more than 2^31 - 1 programs, one per row at
+    least.
+    """
     m, n = transpose_extents(x, y)
     if x.numel():
-        grid = (m * ceil_div(n, block),)
+        grid = _grid(m * ceil_div(n, block))
         _transpose_naive[grid](x, y, n, *x.stride(), *y.stride(), BLOCK=block)
 
 
 def tiled(x: torch.Tensor, y: torch.Tensor) -> None:
-    """One program per tile. Raises ``ValueError`` unless ``y`` has the shape of ``x.T``."""
+    """One program per tile.
+
+    Raises ``ValueError`` unless ``y`` has the shape of ``x.T``, and for more than 2^31 - 1 tiles.
+    """
     m, n = transpose_extents(x, y)
     if x.numel():
         strides = (*x.stride(), *y.stride())
         rows, columns, num_warps, apart = _tile(x, y)
-        grid = (ceil_div(m, rows) * ceil_div(n, columns),)
-        wide = max(strides) * (rows + columns) >= 1 << 31
+        grid = _grid(ceil_div(m, rows) * ceil_div(n, columns))
+        wide = max(strides) * (rows + columns) >= NARROW or max(m, n) > NARROW - max(rows, columns)
         options = {"ROWS": rows, "COLUMNS": columns, "WIDE": wide, "APART": apart, "num_warps": num_warps}
         options["EVICTION"] = "" if apart else eviction(x)
         launch(_transpose_tiled, grid, x, y, m, n, *strides, **options)

@@ -21,6 +21,7 @@ SMALL_BYTES = 1 << 24
 # sector took 83 in place of 70 us.
 REALIGNED = {4: (32, 32, 5), 2: (64, 32, 4)}
 ALIGNMENT, THREADS = 32, 256
+REALIGNED_EXTENT = (1 << 31) - 4096  # a tile counts in int, also rows and columns past the last one
 
 _HERE = Path(__file__).parent
 NAIVE = Source(_HERE / "naive.cu")
@@ -59,7 +60,8 @@ def shared_padded(x: torch.Tensor, y: torch.Tensor) -> None:
 
 
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
-    """16 bytes per access, also where rows do not start at multiples of them; ``shared_padded`` for strided rows.
+    """16 bytes per access, also where rows do not start at multiples of them; ``shared_padded`` for strided rows, and
+    for rows or columns of 2^31 elements that start anywhere.
 
     Raises ``ValueError`` unless ``y`` has the shape of ``x.T``.
     """
@@ -73,7 +75,7 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     if not (x_row * size | y_row * size | x.data_ptr() | y.data_ptr()) % PACK:
         function, grid, block = _vectorised_plan(x.dtype, m, n, streamed(2 * x.nbytes, x))
         function(grid, block, (x, y, m, n, x_row, y_row))
-    elif size in REALIGNED:
+    elif size in REALIGNED and max(m, n) <= REALIGNED_EXTENT:
         function, grid = _realigned_plan(x.dtype, m, n)
         function(grid, (THREADS,), (x, y, m, n, x_row, y_row))
     else:

@@ -4,9 +4,9 @@
 #include <cuda_fp16.h>
 
 template <typename T>
-__global__ void transpose_naive(const T* __restrict__ x, T* __restrict__ y, int m, int n, long long x_row,
+__global__ void transpose_naive(const T* __restrict__ x, T* __restrict__ y, long long m, long long n, long long x_row,
                                 long long x_column, long long y_row, long long y_column) {
-    const int across = (n + blockDim.x - 1) / blockDim.x;  // blocks along a row; all blocks are counted in grid.x
+    const unsigned across = static_cast<unsigned>((n + blockDim.x - 1) / blockDim.x);  // blocks along a row; all blocks are counted in grid.x
     const long long row = static_cast<long long>(blockIdx.x / across) * blockDim.y + threadIdx.y;
     const long long column = static_cast<long long>(blockIdx.x % across) * blockDim.x + threadIdx.x;
     if (row < m && column < n) {

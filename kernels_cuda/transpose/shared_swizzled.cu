@@ -4,10 +4,10 @@
 #include <cuda_fp16.h>
 
 template <typename T, int TILE>
-__global__ void transpose_shared_swizzled(const T* __restrict__ x, T* __restrict__ y, int m, int n, long long x_row,
+__global__ void transpose_shared_swizzled(const T* __restrict__ x, T* __restrict__ y, long long m, long long n, long long x_row,
                                           long long x_column, long long y_row, long long y_column) {
     __shared__ T tile[TILE][TILE];
-    const int across = (n + TILE - 1) / TILE;  // tiles along a row; all blocks are counted in grid.x
+    const unsigned across = static_cast<unsigned>((n + TILE - 1) / TILE);  // tiles along a row; all blocks are counted in grid.x
     const long long first_row = static_cast<long long>(blockIdx.x / across) * TILE;
     const long long first_column = static_cast<long long>(blockIdx.x % across) * TILE;
 

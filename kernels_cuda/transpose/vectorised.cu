@@ -12,12 +12,12 @@
 #include "realigned.cuh"
 
 template <typename T, int PACKS, int THREADS, bool STREAMED>
-__global__ void transpose_vectorised(const T* __restrict__ x, T* __restrict__ y, int m, int n, long long x_row,
-                                     long long y_row) {
+__global__ void transpose_vectorised(const T* __restrict__ x, T* __restrict__ y, long long m, long long n,
+                                     long long x_row, long long y_row) {
     constexpr int WIDTH = sizeof(uint4) / sizeof(T);
     constexpr int TILE = PACKS * WIDTH;
     __shared__ uint4 tile[TILE][PACKS];  // transposed: a row of it is a part of a row of y
-    const int down = (m + TILE - 1) / TILE;  // tiles along a row of y; all blocks are counted in grid.x
+    const unsigned down = static_cast<unsigned>((m + TILE - 1) / TILE);  // tiles along a row of y; all blocks are counted in grid.x
     const long long first_row = static_cast<long long>(blockIdx.x % down) * TILE;
     const long long first_column = static_cast<long long>(blockIdx.x / down) * TILE;
     const int rows = min(static_cast<long long>(TILE), m - first_row);
