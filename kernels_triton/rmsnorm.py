@@ -14,7 +14,8 @@ BLOCK = 4096  # columns that a program of the looped kernels meets at once
 
 
 @triton.jit
-def _rmsnorm_square(x_ptr, squares_ptr, columns, x_row, BLOCK: tl.constexpr):
+def _rmsnorm_square(x_ptr, squares_ptr, columns, x_row, BLOCK: tl.constexpr, WIDE: tl.constexpr):
+    columns = rowwise.extent(columns, WIDE)
     row = tl.program_id(0).to(tl.int64)
     sums = tl.zeros((BLOCK,), tl.float32)
     for start in range(0, columns, BLOCK):
@@ -25,7 +26,10 @@ def _rmsnorm_square(x_ptr, squares_ptr, columns, x_row, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def _rmsnorm_scale(x_ptr, weight_ptr, squares_ptr, y_ptr, columns, x_row, y_row, eps, BLOCK: tl.constexpr):
+def _rmsnorm_scale(
+    x_ptr, weight_ptr, squares_ptr, y_ptr, columns, x_row, y_row, eps, BLOCK: tl.constexpr, WIDE: tl.constexpr
+):
+    columns = rowwise.extent(columns, WIDE)
     across = tl.cdiv(columns, BLOCK)
     row = (tl.program_id(0) // across).to(tl.int64)
     column = tl.program_id(0) % across * BLOCK + tl.arange(0, BLOCK)
@@ -62,8 +66,11 @@ def _rmsnorm_fused(
 
 
 @triton.jit
-def _rmsnorm_fused_looped(x_ptr, weight_ptr, y_ptr, columns, x_row, y_row, eps, BLOCK: tl.constexpr):
+def _rmsnorm_fused_looped(
+    x_ptr, weight_ptr, y_ptr, columns, x_row, y_row, eps, BLOCK: tl.constexpr, WIDE: tl.constexpr
+):
     # The row is read twice, the second time backwards, so that what was read last is still in a cache.
+    columns = rowwise.extent(columns, WIDE)
     row = tl.program_id(0).to(tl.int64)
     x_ptr += row * x_row
     y_ptr += row * y_row
@@ -91,9 +98,10 @@ def unfused(
     """
     rows, columns = row_extents(x, y, weight, squares=squares)
     if x.numel():
-        _rmsnorm_square[(rows,)](x, squares, columns, x.stride(0), BLOCK=block)
+        options = rowwise.looped(columns, block)
+        _rmsnorm_square[(rows,)](x, squares, columns, x.stride(0), **options)
         grid = (rows * ceil_div(columns, block),)
-        _rmsnorm_scale[grid](x, weight, squares, y, columns, x.stride(0), y.stride(0), eps, BLOCK=block)
+        _rmsnorm_scale[grid](x, weight, squares, y, columns, x.stride(0), y.stride(0), eps, **options)
 
 
 def fused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: float) -> None:
@@ -121,4 +129,5 @@ def fused_looped(
     rows, columns = row_extents(x, y, weight)
     if x.numel():
         layout = (columns, x.stride(0), y.stride(0))
-        _rmsnorm_fused_looped[(rows,)](x, weight, y, *layout, eps, BLOCK=block, num_warps=num_warps)
+        options = rowwise.looped(columns, block)
+        _rmsnorm_fused_looped[(rows,)](x, weight, y, *layout, eps, **options, num_warps=num_warps)

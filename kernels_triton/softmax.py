@@ -25,7 +25,8 @@ def _shift(largest):
 
 
 @triton.jit
-def _softmax_max(x_ptr, maxima_ptr, columns, x_row, BLOCK: tl.constexpr):
+def _softmax_max(x_ptr, maxima_ptr, columns, x_row, BLOCK: tl.constexpr, WIDE: tl.constexpr):
+    columns = rowwise.extent(columns, WIDE)
     row = tl.program_id(0).to(tl.int64)
     largest = tl.full((BLOCK,), float("-inf"), tl.float32)
     for start in range(0, columns, BLOCK):
@@ -36,7 +37,8 @@ def _softmax_max(x_ptr, maxima_ptr, columns, x_row, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def _softmax_sum(x_ptr, maxima_ptr, sums_ptr, columns, x_row, BLOCK: tl.constexpr):
+def _softmax_sum(x_ptr, maxima_ptr, sums_ptr, columns, x_row, BLOCK: tl.constexpr, WIDE: tl.constexpr):
+    columns = rowwise.extent(columns, WIDE)
     row = tl.program_id(0).to(tl.int64)
     largest = tl.load(maxima_ptr + row)
     sums = tl.zeros((BLOCK,), tl.float32)
@@ -48,7 +50,8 @@ def _softmax_sum(x_ptr, maxima_ptr, sums_ptr, columns, x_row, BLOCK: tl.constexp
 
 
 @triton.jit
-def _softmax_scale(x_ptr, maxima_ptr, sums_ptr, y_ptr, columns, x_row, y_row, BLOCK: tl.constexpr):
+def _softmax_scale(x_ptr, maxima_ptr, sums_ptr, y_ptr, columns, x_row, y_row, BLOCK: tl.constexpr, WIDE: tl.constexpr):
+    columns = rowwise.extent(columns, WIDE)
     across = tl.cdiv(columns, BLOCK)
     row = (tl.program_id(0) // across).to(tl.int64)
     column = tl.program_id(0) % across * BLOCK + tl.arange(0, BLOCK)
@@ -73,9 +76,10 @@ def _softmax_fused(
 
 
 @triton.jit
-def _softmax_fused_looped(x_ptr, y_ptr, columns, x_row, y_row, BLOCK: tl.constexpr):
+def _softmax_fused_looped(x_ptr, y_ptr, columns, x_row, y_row, BLOCK: tl.constexpr, WIDE: tl.constexpr):
     # The row is read twice, the second time backwards, so that what was read last is still in a cache. Each lane keeps
     # a running maximum and rescales its sum when that grows (Milakov and Gimelshein, 2018); lanes meet once.
+    columns = rowwise.extent(columns, WIDE)
     row = tl.program_id(0).to(tl.int64)
     x_ptr += row * x_row
     y_ptr += row * y_row
@@ -149,10 +153,11 @@ def unfused(x: torch.Tensor, y: torch.Tensor, *, block: int, maxima: torch.Tenso
     """
     rows, columns = row_extents(x, y, maxima=maxima, sums=sums)
     if x.numel():
-        _softmax_max[(rows,)](x, maxima, columns, x.stride(0), BLOCK=block)
-        _softmax_sum[(rows,)](x, maxima, sums, columns, x.stride(0), BLOCK=block)
+        options = rowwise.looped(columns, block)
+        _softmax_max[(rows,)](x, maxima, columns, x.stride(0), **options)
+        _softmax_sum[(rows,)](x, maxima, sums, columns, x.stride(0), **options)
         grid = (rows * ceil_div(columns, block),)
-        _softmax_scale[grid](x, maxima, sums, y, columns, x.stride(0), y.stride(0), BLOCK=block)
+        _softmax_scale[grid](x, maxima, sums, y, columns, x.stride(0), y.stride(0), **options)
 
 
 def fused(x: torch.Tensor, y: torch.Tensor, *, shares: torch.Tensor | None = None) -> None:
@@ -205,4 +210,5 @@ def fused_looped(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int
     """
     rows, columns = row_extents(x, y)
     if x.numel():
-        _softmax_fused_looped[(rows,)](x, y, columns, x.stride(0), y.stride(0), BLOCK=block, num_warps=num_warps)
+        options = rowwise.looped(columns, block)
+        _softmax_fused_looped[(rows,)](x, y, columns, x.stride(0), y.stride(0), **options, num_warps=num_warps)

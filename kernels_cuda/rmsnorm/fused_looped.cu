@@ -11,21 +11,8 @@ __global__ void rmsnorm_fused_looped(const T* __restrict__ x, const T* __restric
     const T* x_in = x + blockIdx.x * x_row;
     T* y_out = y + blockIdx.x * y_row;
 
-    float square[WIDTH] = {};
-#pragma unroll 4
-    for (long long i = threadIdx.x; i < words; i += THREADS) {
-        float value[WIDTH];
-        load<T, WIDTH>(x_in, i, value);
-#pragma unroll
-        for (int k = 0; k < WIDTH; ++k) {
-            square[k] += value[k] * value[k];
-        }
-    }
-    float sum = 0.0f;
-#pragma unroll
-    for (int k = 0; k < WIDTH; ++k) {
-        sum += square[k];
-    }
+    const auto square = [](float value) { return value * value; };
+    const float sum = long_sum<float, T, WIDTH, THREADS>(x_in, words, square);
     const float scale = rsqrtf(row_reduce<Sum, THREADS>(sum, squares) / columns + eps);
 
     const long long last = (words + THREADS - 1 - static_cast<int>(threadIdx.x)) / THREADS - 1;  // -1 without a word

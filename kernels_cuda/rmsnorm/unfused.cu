@@ -6,15 +6,8 @@ template <typename T, int WIDTH, int THREADS>
 __global__ void rmsnorm_unfused_square(const T* __restrict__ x, float* __restrict__ squares, long long columns,
                                        long long x_row) {
     __shared__ float partial[32];
-    float sum = 0.0f;
-    for (long long i = threadIdx.x; i < columns / WIDTH; i += THREADS) {
-        float value[WIDTH];
-        load<T, WIDTH>(x + blockIdx.x * x_row, i, value);
-#pragma unroll
-        for (int k = 0; k < WIDTH; ++k) {
-            sum += value[k] * value[k];
-        }
-    }
+    const auto square = [](float value) { return value * value; };
+    float sum = long_sum<float, T, WIDTH, THREADS>(x + blockIdx.x * x_row, columns / WIDTH, square);
     sum = row_reduce<Sum, THREADS>(sum, partial);
     if (threadIdx.x == 0) {
         squares[blockIdx.x] = sum / columns;

@@ -27,6 +27,7 @@ LONG_THREADS = 1024
 LONG_PLANS = ((16, 4, 8), (1 << 31, 8, 12))
 LONG_RESERVED = 1 << 10  # bytes of a block's shared memory that are not for the row
 LEAST_SHARED = 163 << 10  # bytes that a block may have on an A100
+INT_MAX = (1 << 31) - 1  # columns that the long kernel counts
 LONG_WORDS = 8 * LONG_THREADS  # of a row; up to here, a block alone was faster than a cluster
 
 # Of a row that a cluster shares: threads of a block, words that a thread keeps in registers and in shared memory,
@@ -63,7 +64,7 @@ def fused(x: torch.Tensor, y: torch.Tensor) -> None:
     """One kernel that keeps a row in registers, a longer one in shared memory, too, as far as it fits there.
 
     On Hopper, rows that it fits go through ``fused_cluster`` if they are longer than an SM keeps. Rows of more than
-    8192 elements that no 16-byte load fits go through ``fused_looped``.
+    8192 elements that no 16-byte load fits, and those of more than 2^31 - 1 elements, go through ``fused_looped``.
 
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
     """
@@ -75,7 +76,7 @@ def fused(x: torch.Tensor, y: torch.Tensor) -> None:
         FUSED, "softmax_fused", c_type(x), columns, width, rowwise.evicts_last(x), PLANS[width]
     )
     if chosen is None:
-        if width == 1:
+        if width == 1 or columns > INT_MAX:
             return fused_looped(x, y)
         words = columns // width
         shared = LONG_WORDS < words <= CLUSTERS[-1] * SHARED_WORDS and _has_clusters(x.device)

@@ -52,11 +52,20 @@ struct Online {
             larger = fmaxf(larger, value[k]);
         }
         const float shift = shift_of(larger);
-        sum *= __expf(largest - shift);
+        float part = 0.0f;  // a word's terms by themselves: the longer a chain, the more of a small one is lost
 #pragma unroll
         for (int k = 0; k < WIDTH; ++k) {
-            sum += __expf(value[k] - shift);
+            part += __expf(value[k] - shift);
         }
+        sum = sum * __expf(largest - shift) + part;
+        largest = larger;
+    }
+
+    // What another one has found in other elements of the row.
+    __device__ void join(const Online& other) {
+        const float larger = fmaxf(largest, other.largest);
+        const float shift = shift_of(larger);
+        sum = sum * __expf(largest - shift) + other.sum * __expf(other.largest - shift);
         largest = larger;
     }
 

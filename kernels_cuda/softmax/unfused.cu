@@ -26,15 +26,8 @@ __global__ void softmax_unfused_sum(const T* __restrict__ x, const float* __rest
                                     long long columns, long long x_row) {
     __shared__ float partial[32];
     const float largest = maxima[blockIdx.x];
-    float sum = 0.0f;
-    for (long long i = threadIdx.x; i < columns / WIDTH; i += THREADS) {
-        float value[WIDTH];
-        load<T, WIDTH>(x + blockIdx.x * x_row, i, value);
-#pragma unroll
-        for (int k = 0; k < WIDTH; ++k) {
-            sum += __expf(value[k] - largest);
-        }
-    }
+    const auto exponential = [largest](float value) { return __expf(value - largest); };
+    float sum = long_sum<float, T, WIDTH, THREADS>(x + blockIdx.x * x_row, columns / WIDTH, exponential);
     sum = row_reduce<Sum, THREADS>(sum, partial);
     if (threadIdx.x == 0) {
         sums[blockIdx.x] = sum;
