@@ -46,6 +46,45 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def folder_locked(place: Path) -> Iterator[None]:
+    """Take turns with every process that changes files of this folder, whatever its cache and its machine; creates it.
+
+    Nothing is left in it. Where a folder cannot be locked (some network file systems, no POSIX) processes of this
+    machine take turns. Raises ``OSError`` where the folder cannot be made.
+    """
+    place.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(place, os.O_RDONLY) if fcntl is not None else None
+    try:
+        if descriptor is not None and _flocked(descriptor):
+            yield
+        else:
+            with locked(place):
+                yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _flocked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    except OSError:
+        return False
+    return True
+
+
+def sweep(path: Path) -> None:
+    """Remove what killed writers of this file have left beside it; for whoever holds the lock of its folder."""
+    for left in path.parent.glob(_temporary(path, "*")):
+        left.unlink(missing_ok=True)
+
+
+def _temporary(path: Path, middle: str) -> str:
+    """Names of files on their way to ``path``: hidden, of no kind that anybody reads."""
+    return f".{path.name}.{middle}.tmp"
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that any reader finds all of it or what was there before; creates its folder.
 
@@ -60,7 +99,10 @@ def write_atomically(path: Path, content: bytes) -> None:
     path = path.resolve() if path.is_symlink() else path
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        file = tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False)  # noqa: SIM115  (closed before it is moved)
+        prefix, suffix = _temporary(path, "*").split("*")
+        file = tempfile.NamedTemporaryFile(  # noqa: SIM115  (closed before it is moved)
+            "wb", dir=path.parent, prefix=prefix, suffix=suffix, delete=False
+        )
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
     try:

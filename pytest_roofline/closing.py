@@ -27,8 +27,8 @@ MARKUP = {
 """How pytest's terminal shows each style."""
 
 
-def report(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print the section of a benchmark run, and what was stored."""
+def report(reporter: pytest.TerminalReporter, config: pytest.Config, status: int) -> None:
+    """Print the section of a benchmark run, and what was stored; of a run without tests that is nothing."""
     state = config.stash[KEY]
     verbose = config.getoption("verbose") > 0
     if state.options.reach is not None and state.options.operations:
@@ -43,7 +43,7 @@ def report(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
         if state.judge.record is not None:
             here = {str(row.case): row.seconds for row in state.rows}
             _print_across(reporter, state, {state.judge.record.key: here}, state.baselines, verbose=verbose)
-    elif state.device == "cpu":
+    elif state.device == "cpu" and status != pytest.ExitCode.NO_TESTS_COLLECTED:
         if "gate" in vars(state):
             _print(reporter, "roofline: counts", _counted_lines(state, verbose))
         baselines = state.baselines

@@ -116,7 +116,7 @@ def prepare(session: pytest.Session, items: list[pytest.Item]) -> None:
     state.baselines  # noqa: B018  (read here, so that one that cannot be used stops the run)
     if state.options.update:
         try:
-            state.store.verify_writable()
+            state.store.verify_writable(_device(state))
         except OSError as error:
             raise pytest.UsageError(f"--roofline-update: {state.store.root} cannot be written: {error}") from error
     if state.device == "gpu":
@@ -128,6 +128,15 @@ def prepare(session: pytest.Session, items: list[pytest.Item]) -> None:
     state.complete = not state.options.cases and wanted <= collected  # one case asked for by name misses no other
     if collected:
         items.append(CompletenessItem.from_parent(session, name=NAME))
+
+
+def _device(state: State) -> str:
+    """The folder that this run stores into."""
+    if state.device != "gpu":
+        return state.options.counted_for
+    from pytest_roofline.timing import environment
+
+    return device_key(environment())
 
 
 def _compile_ahead(state: State, items: list[pytest.Item]) -> None:

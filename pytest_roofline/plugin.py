@@ -86,9 +86,9 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
         return (yield)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config) -> None:
     """Our section, and what was stored."""
-    closing.report(terminalreporter, config)
+    closing.report(terminalreporter, config, exitstatus)
 
 
 @pytest.hookimpl(optionalhook=True)

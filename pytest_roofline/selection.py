@@ -50,7 +50,8 @@ def operations(items: list[pytest.Item]) -> set[str]:
 
 
 def apply(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect what this mode does not run, and give timed cases the replay clock.
+    """Deselect what this mode does not run, and give timed cases the replay clock. A case asked for by name runs alone,
+    also beside tests that are none of ours.
 
     Raises ``pytest.UsageError`` for a bad marker, for tests over cases in a project without operations, and for options
     of pytest-benchmark that a replay cannot honour.
@@ -66,6 +67,8 @@ def apply(config: pytest.Config, items: list[pytest.Item]) -> None:
     # A suite without a test of listed cases shows a failure again through its test of drawn ones.
     again = "listed" if "listed" in kinds else "drawn"
     unwanted = [item for item in ours if not _wanted(state, item, again)]
+    if state.options.cases:
+        unwanted += [item for item in items if not _ours(item)]
     if unwanted:
         config.hook.pytest_deselected(items=unwanted)
         items[:] = [item for item in items if item not in set(unwanted)]

@@ -18,6 +18,7 @@ from pytest_roofline.contract import Case
 from pytest_roofline.counting import duration
 from pytest_roofline.discovery import COMPILED, BrokenOperation, Catalogue, Drawn, discover
 from pytest_roofline.evidence import CaseSpec, Evidence
+from pytest_roofline.ids import Shape
 from pytest_roofline.judging import Judge, Row
 from pytest_roofline.options import Options, Reproduction
 from pytest_roofline.retest.deferral import Deferred
@@ -241,6 +242,11 @@ class State:
             case = self.catalogue.case(wanted.case)
         except ValueError as error:
             raise pytest.UsageError(f"--roofline-case: {error}") from error
+        lists = case.operation.shapes
+        listed = {len(Shape.parse(text).dims): text for text in (*lists.counted, *lists.representative)[::-1]}
+        if listed and len(case.shape.dims) not in listed:
+            extents = " or ".join(f"{number} extents, such as {text}" for number, text in listed.items())
+            raise pytest.UsageError(f"--roofline-case: {case}: a shape of {case.operation.name} has {extents}")
         known = dict.fromkeys(v for a in case.operation.arguments for v in classes(a.element(case.dtype)))
         if wanted.values not in known:
             raise pytest.UsageError(

@@ -367,3 +367,44 @@ def test_a_host_is_another_one_if_no_campaign_was_on_its_start(protocol, machine
     here = dataclasses.replace(HERE, machine="cccccccc-3")
     assert another_host(protocol, here, names) is other
     assert not another_host(protocol, dataclasses.replace(HERE, machine=""), names)
+
+
+def test_a_change_is_written_if_there_was_one(store):
+    """Of the file as it is then; what a killed process left of it goes, what is of another file stays."""
+    path = store.path("h200", "sum")
+    for name in (".sum.json.abc.tmp", ".copy.json.abc.tmp"):
+        (path.parent / name).write_text("{")
+    before = path.stat().st_mtime_ns
+    assert store.change("h200", "sum", lambda _: 0) == 0
+    assert path.stat().st_mtime_ns == before
+    assert store.change("h200", "sum", lambda found: len(found.measured.pop(CASE))) == 1
+    assert store.load("h200", "sum").measured == {}
+    assert sorted(found.name for found in path.parent.iterdir()) == [".copy.json.abc.tmp", "sum.json"]
+
+
+def test_nobody_saves_while_a_file_is_changed(store, tmp_path):
+    """Its folder is locked from reading to writing, for processes with any cache."""
+    import subprocess
+    import sys
+
+    code = (
+        "import fcntl, os, sys\ndescriptor = os.open(sys.argv[1], os.O_RDONLY)\n"
+        "try:\n    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)\n    print('free')\n"
+        "except BlockingIOError:\n    print('busy')\n"
+    )
+
+    def asked():
+        command = [sys.executable, "-c", code, str(tmp_path / "h200")]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    assert store.change("h200", "sum", lambda _: asked()) == "busy"
+    assert asked() == "free"
+
+
+def test_a_folder_that_cannot_be_written_is_found_before_anything_is_stored(tmp_path):
+    """That of the device may be a file; neither needs to exist, and no empty one is made of a device."""
+    Store(tmp_path / "new").verify_writable("h200")
+    assert list((tmp_path / "new").iterdir()) == []
+    (tmp_path / "new" / "h200").write_text("")
+    with pytest.raises(OSError, match="h200"):
+        Store(tmp_path / "new").verify_writable("h200")

@@ -101,3 +101,47 @@ def test_a_folder_is_named(tmp_path):
         cache.write_atomically(tmp_path, b"content")
     assert caught.value.filename == str(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_processes_with_caches_of_their_own_take_turns_in_a_folder(tmp_path, refused):
+    """The folder itself is what is locked, and nothing is left in it; where a system cannot lock folders, processes of
+    one cache take turns."""
+    import subprocess
+    import sys
+
+    path = tmp_path / "files" / "file"
+    cache.write_atomically(path, b"0")
+    code = (
+        "import pathlib, sys\nfrom pytest_roofline import cache\npath = pathlib.Path(sys.argv[1])\n"
+        + "cache._flocked = lambda descriptor: False\n" * refused
+        + "for _ in range(50):\n    with cache.folder_locked(path.parent):\n        n = int(path.read_text())\n"
+        "        cache.write_atomically(path, str(n + 1).encode())\n"
+    )
+
+    def start(number):
+        own = tmp_path / ("cache" if refused else f"cache{number}")
+        environment = {**os.environ, "PYTEST_ROOFLINE_CACHE": str(own)}
+        return subprocess.Popen([sys.executable, "-c", code, str(path)], env=environment)
+
+    assert [process.wait() for process in [start(0), start(1)]] == [0, 0]
+    assert path.read_text() == "100"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_what_a_killed_writer_left_is_swept_away(tmp_path):
+    """It is hidden, and of this file alone."""
+    import subprocess
+    import sys
+
+    code = (
+        "import os, pathlib, sys\nfrom pytest_roofline import cache\n"
+        "os.replace = lambda *_: os.kill(os.getpid(), 9)\ncache.write_atomically(pathlib.Path(sys.argv[1]), b'new')\n"
+    )
+    for name in ("a.json", "b.json"):
+        assert subprocess.run([sys.executable, "-c", code, str(tmp_path / name)], check=False).returncode == -9
+    left = {path.name for path in tmp_path.iterdir()}
+    assert len(left) == 2
+    assert all(name.startswith(".") and not name.endswith(".json") for name in left)
+    cache.sweep(tmp_path / "a.json")
+    assert [path.name.startswith(".b.json.") for path in tmp_path.iterdir()] == [True]

@@ -205,3 +205,13 @@ def test_a_benchmark_run_loads_none_of_the_plugins_own_tests():
     found = subprocess.run([*command, "-k", "vector_add"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert "suite/test_benchmarks.py::test_benchmark[vector_add/" in found
     assert "tests/test_" not in found
+
+
+def test_a_case_asked_for_by_name_is_all_that_is_collected():
+    """The command that a failure prints, without a path."""
+    case = "transpose/cuda/naive/f32/33x65@random#0"
+    command = [sys.executable, "-m", "pytest", "--roofline-on=cpu", f"--roofline-case={case}", "--collect-only", "-q"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert [line for line in found.splitlines() if "::" in line] == [
+        "suite/test_correctness.py::test_listed_shapes[transpose/cuda/naive/f32/33x65]"
+    ]

@@ -33,6 +33,7 @@ def test_update_needs_a_benchmark_run(project):
         ("--roofline-timeout=soon", "*--roofline-timeout: invalid float value: 'soon'*"),
         ("--roofline-case=negate", "*--roofline-case: bad case id 'negate'*"),
         ("--roofline-case=negate/host/plain/f32/3x3@nan#x", "*bad seed 'x'*"),
+        ("--roofline-case=negate/host/plain/f32/9", "*/f32/9: a shape of negate has 2 extents, such as *"),
         (
             "--roofline-case=negate/host/plain/f32/3x3@nan#4294967296",
             "*bad seed '4294967296'*SEED from 0 to 4294967295*",

@@ -22,6 +22,13 @@ def test_benchmark_only_without_a_gpu_times_nothing_and_says_so(project):
     result.stdout.fnmatch_lines(["*nothing is timed*", "*roofline-baselines PASSED*", "*no results are stored*"])
 
 
+def test_a_benchmark_run_without_tests_prints_no_stored_results(project):
+    """-k that fits nothing: results of other operations would look like an answer."""
+    result = project().runpytest("--roofline-on=cpu", "--benchmark-only", "-k", "nosuch")
+    assert result.ret == 5
+    result.stdout.no_fnmatch_line("*stored results*")
+
+
 def test_wrong_kernel_fails_with_a_line_that_reproduces_it(project):
     """A wrong kernel is shrunk to its smallest failing shape, and the printed line shows the failure again."""
     wrong = """

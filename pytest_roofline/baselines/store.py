@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_roofline import cache
 from pytest_roofline.baselines import counted
@@ -16,10 +16,13 @@ from pytest_roofline.baselines.counted import Counted
 from pytest_roofline.baselines.reading import read
 from pytest_roofline.evidence import to_plain
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Store:
-    """The folder of baselines. A file is read when asked for, and only written by :meth:`save` and :meth:`replace`."""
+    """The folder of baselines. A file is read when asked for, and only written by :meth:`save`, :meth:`change` and
+    :meth:`replace`."""
 
     root: Path
 
@@ -51,8 +54,20 @@ class Store:
         Raises :class:`BaselineError` for a file that cannot be used, and for a campaign whose name the file already has
         for another environment; either way the file stays as it is.
         """
-        with cache.locked(self.path(baseline.device, baseline.operation)):
+        with cache.folder_locked(self.root / baseline.device):
             return self.replace(self._merged(baseline))
+
+    def change(self, device: str, operation: str, edit: Callable[[Baseline], T]) -> T:
+        """Let ``edit`` change what the file holds, and write it anew if that returns anything; nobody saves meanwhile.
+
+        Raises :class:`BaselineError` for a file that cannot be used, and what ``edit`` raises.
+        """
+        with cache.folder_locked(self.root / device):
+            baseline = self.load(device, operation)
+            found = edit(baseline)
+            if found:
+                self.replace(baseline)
+        return found
 
     def _merged(self, baseline: Baseline) -> Baseline:
         merged = self.load(baseline.device, baseline.operation)
@@ -78,15 +93,21 @@ class Store:
             merged.counted.update(baseline.counted)
         return merged
 
-    def verify_writable(self) -> None:
-        """See that files can be written, before results depend on it. Raises ``OSError``."""
-        self.root.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=self.root):
-            pass
+    def verify_writable(self, device: str = "") -> None:
+        """See that files (of a device) can be written, before results depend on it. Raises ``OSError``."""
+        place = self.root / device
+        if place.exists():
+            with cache.folder_locked(place), tempfile.TemporaryFile(dir=place):
+                pass
+        else:
+            self.root.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=self.root).close()
 
     def replace(self, baseline: Baseline) -> Path:
-        """Write the file anew with exactly this content."""
+        """Write the file anew with exactly this content; what a killed process left of it goes. For whoever holds the
+        lock of its folder, as :meth:`save` and :meth:`change` do."""
         path = self.path(baseline.device, baseline.operation)
+        cache.sweep(path)
         cache.write_atomically(path, render(baseline).encode())
         return path
 

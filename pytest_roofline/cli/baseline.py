@@ -111,13 +111,14 @@ def prune(
     if keep < FIRM:
         console.show([f"a baseline of fewer than {FIRM} campaigns is provisional"])
     for key in store.devices() if device is None else [device]:
-        for baseline in store.load_all(key):
-            gone = _forget(baseline, keep)
-            if gone and not dry_run:
-                store.replace(baseline)
+        for operation in store.operations(key):
+            if dry_run:
+                gone = _forget(store.load(key, operation), keep)
+            else:
+                gone = store.change(key, operation, lambda baseline: _forget(baseline, keep))
             if gone:
                 verb = "would forget" if dry_run else "forgot"
-                console.show([f"{verb} {gone} results of {key}/{baseline.operation}"])
+                console.show([f"{verb} {gone} results of {key}/{operation}"])
 
 
 def _forget(baseline: Baseline, keep: int) -> int:
@@ -145,10 +146,11 @@ def forget(
     verb, found = "would forget" if dry_run else "forgot", 0
     store = _existing(folder)
     for device in store.devices():
-        for baseline in store.load_all(device):
-            gone = cases.forget(baseline, pattern)
-            if gone and not dry_run:
-                store.replace(baseline)
+        for operation in store.operations(device):
+            if dry_run:
+                gone = cases.forget(store.load(device, operation), pattern)
+            else:
+                gone = store.change(device, operation, lambda baseline: cases.forget(baseline, pattern))
             console.show([f"{verb} {case} of {device}" for case in gone])
             found += len(gone)
     if not found:
@@ -175,7 +177,7 @@ def rename(
             if moved:
                 changed[device] = baseline, moved
     for device, (baseline, moved) in changed.items():
-        store.replace(baseline)
+        store.change(device, baseline.operation, lambda stored: cases.rename(stored, old, new))
         console.show([f"renamed {case} of {device} to {name}" for case, name in moved.items()])
     if not changed:
         raise BaselineError(f"{folder} holds nothing of {old}")

@@ -6,6 +6,7 @@ import functools
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from pathlib import Path
 from pytest_roofline.counting.cuda_cpu.faults import CompilerMissing, CudaBuildError
 
 ENVIRONMENT = "PYTEST_ROOFLINE_CXX"
+USUAL = "CXX"
+"""What build systems read. It holds where ``ENVIRONMENT`` is not set, without its flags."""
+LAUNCHERS = ("ccache", "sccache", "distcc")
 OLDEST = {"gcc": 11, "clang": 14}
 
 _ADVICE = (
@@ -117,8 +121,9 @@ class Compiler:
 
 
 def find_compiler() -> Compiler:
-    """The compiler to use. Raises :class:`CompilerMissing`."""
-    named = os.environ.get(ENVIRONMENT)
+    """The one that ``PYTEST_ROOFLINE_CXX`` names, else ``CXX``, else the first of g++, clang++ and c++ that is recent
+    enough. Raises :class:`CompilerMissing`, also where a variable names none: another one would be a surprise."""
+    variable, named = _named()
     for name in [named] if named else ["g++", "clang++", "c++"]:
         path = shutil.which(name)
         if path is None:
@@ -126,7 +131,15 @@ def find_compiler() -> Compiler:
         compiler = _probe(path, _stamp(path))
         if compiler is not None:
             return compiler
-    raise CompilerMissing(f"{_ADVICE}; {named!r} is none" if named else _ADVICE)
+    raise CompilerMissing(f"{_ADVICE}; {variable} names {named!r}, which is none" if named else _ADVICE)
+
+
+def _named() -> tuple[str, str]:
+    """The variable that names a compiler, and that compiler; empty if none does."""
+    if os.environ.get(ENVIRONMENT):
+        return ENVIRONMENT, os.environ[ENVIRONMENT]
+    words = shlex.split(os.environ.get(USUAL, ""))
+    return USUAL, next((word for word in words if Path(word).name not in LAUNCHERS), "")
 
 
 def _stamp(path: str) -> tuple[int, int]:
