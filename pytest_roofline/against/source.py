@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pytest_roofline.git_environment import own_repository
+
 BASELINE = "baseline"
-_OF_A_REPOSITORY = frozenset(  # git rev-parse --local-env-vars
-    {
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-        "GIT_COMMON_DIR",
-        "GIT_DIR",
-        "GIT_GRAFT_FILE",
-        "GIT_IMPLICIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_NAMESPACE",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_PREFIX",
-        "GIT_SHALLOW_FILE",
-        "GIT_WORK_TREE",
-    }
-)
 _FETCH = "fetch all of its history (git fetch --unshallow; in actions/checkout: fetch-depth: 0)"
 _LONGEST = 80  # characters of what was asked for that a message repeats
 
@@ -114,14 +100,12 @@ def _git(root: Path, *arguments: str) -> str | None:
 def _run(
     root: Path, arguments: tuple[str, ...], extra: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    # A hook of another repository, or one of a worktree, exports where that one lies.
-    inherited = {name: value for name, value in os.environ.items() if name not in _OF_A_REPOSITORY}
     try:
         return subprocess.run(
             ["git", "-C", str(root), *arguments],
             capture_output=True,
             text=True,
-            env={**inherited, **(extra or {})},
+            env=own_repository(extra),
             check=False,
         )
     except FileNotFoundError as error:

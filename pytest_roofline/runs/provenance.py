@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterable
 from pathlib import Path
 
+from pytest_roofline.git_environment import own_repository
 from pytest_roofline.runs.record import Commit
 
 TOOLS = ("pytest-roofline", "pytest", "pytest-benchmark", "numpy", "torch", "triton", "nvidia-cuda-nvrtc")
@@ -53,7 +54,13 @@ def toolchain(names: Iterable[str] = TOOLS) -> dict[str, str]:
 def _git(folder: Path, *arguments: str) -> str | None:
     try:
         answer = subprocess.run(
-            ["git", *arguments], cwd=folder, capture_output=True, text=True, timeout=_GIT_SECONDS, check=False
+            ["git", *arguments],
+            cwd=folder,
+            env=own_repository(),
+            capture_output=True,
+            text=True,
+            timeout=_GIT_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -50,3 +50,13 @@ def test_only_installed_tools_are_named():
     """A version that nobody has is left out."""
     found = provenance.toolchain(("pytest", "no-such-package-at-all"))
     assert set(found) == {"python", "pytest"}
+
+
+def test_the_commit_is_that_of_the_folder_in_a_hook_of_another_repository(tmp_path, monkeypatch):
+    """Which exports where its own repository lies."""
+    for name in ("here", "other"):
+        (tmp_path / name).mkdir()
+        git(tmp_path / name, "init", "-b", name)
+        git(tmp_path / name, "commit", "--allow-empty", "-m", name)
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other" / ".git"))
+    assert provenance.commit_of(tmp_path / "here").branch == "here"
