@@ -11,22 +11,32 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from pytest_roofline.launch import GpuNeeded
+from pytest_roofline.launch import GpuNeeded, require
 from pytest_roofline.operands import matmul_extents
 
 PACK = 16  # bytes of the widest access of one thread, and what the tensor memory accelerator counts in
+LONGEST = (1 << 31) - 1024
 INTERPRETED = 4  # programs that the interpreter is thought to run at once: enough for several to share a tile
+
+
+def extents(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[int, int, int]:
+    """m, n and k. Raises ``ValueError`` for shapes that do not multiply, and for extents that, rounded up to tiles,
+    32 bits do not count."""
+    found = matmul_extents(a, b, c)
+    require(max(found) <= LONGEST, f"these kernels count up to {LONGEST} rows and columns, not {max(found)}")
+    return found
 
 
 def scaled(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """m, n, k and all strides as :func:`tiled` takes them, and its ``UNITS``.
 
     Triton sees only that an argument is a multiple of 16. Rows of 8 or 24 bytes' worth of packs lie aligned as well,
-    so extents and strides are passed as so many units of up to 16, which the kernel multiplies out.
+    so extents and strides are passed as so many units of up to 16, which the kernel multiplies out, in 32 bits: what
+    needs 64 is passed whole. Raises ``ValueError`` as :func:`extents` does.
     """
-    m, n, k = matmul_extents(a, b, c)
+    m, n, k = extents(a, b, c)
     measured = (n, k, a.stride(0), b.stride(0), b.stride(1), c.stride(0))
-    units = tuple(math.gcd(value, 16) for value in measured)
+    units = tuple(math.gcd(value, 16) if value < 1 << 31 else 1 for value in measured)
     n_, k_, a_row, b_row, b_column, c_row = (v // unit for v, unit in zip(measured, units, strict=True))
     return (m, n_, k_, a_row, a.stride(1), b_row, b_column, c_row, c.stride(1)), units
 

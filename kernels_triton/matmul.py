@@ -74,7 +74,7 @@ def _matmul_tiled(
 
 def naive(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, block: int, num_warps: int) -> None:
     """One program per ``block`` x ``block`` results. Raises ``ValueError`` for shapes that do not multiply."""
-    m, n, k = matmul_extents(a, b, c)
+    m, n, k = operands.extents(a, b, c)
     if c.numel():
         grid = (ceil_div(m, block) * ceil_div(n, block),)
         _matmul_naive[grid](

@@ -36,7 +36,10 @@ TRUNCATED_FP8 = 2.0**-13
 """The same for 8-bit floating-point operands on Hopper, whose sums retain about 14 bits (DeepSeek-V3 technical report,
 2024, section 3.3.2)."""
 TRUNCATED_TF32 = 2.0**-10
-"""Relative error of an f32 operand whose low 13 bits a tensor core drops, as mma and wgmma may (PTX ISA, tf32)."""
+"""Relative error of an f32 operand whose low 13 bits a tensor core drops, as mma and wgmma may (PTX ISA, tf32).
+
+A NaN loses them as well: the value classes have the quiet one, whose payload stays (see operations/matmul_tensor.py).
+"""
 
 
 def result(dtype: DType) -> Element:

@@ -12,7 +12,7 @@ from pytest_roofline.operands import matmul_extents, require_dtype
 from pytest_roofline.tensor_map import tensor_map
 
 from ..matmul_tensor import align
-from ..matmul_tensor.hopper import ARCH, WARPGROUP, by_columns
+from ..matmul_tensor.hopper import ARCH, LONGEST, WARPGROUP, by_columns
 from .fitted import LINE, STEP, Plan, Tile, plan
 from .sharing import GROUP, JOIN_WARPS, JOINED, join_share, multiprocessors
 
@@ -27,6 +27,7 @@ def fitted(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, partials: torch
     """
     m, n, k = matmul_extents(a, b, c)
     require_dtype("this product", torch.float16, a, c)
+    require(max(m, n, k) <= LONGEST, f"the copy engine takes up to {LONGEST} rows and columns, not {max(m, n, k)}")
     if c.numel() == 0 or k == 0:
         c.zero_()
         return

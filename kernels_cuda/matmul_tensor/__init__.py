@@ -84,7 +84,7 @@ def automatic(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, packed: torc
 def copies_pay(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> bool:
     """Whether a product is large enough for copies of those of its matrices that the copy engine does not take."""
     m, n, k = matmul_extents(a, b, c)
-    if c.stride(1) != 1 or m * n * k == 0 or c.dtype is not hopper.result_type(a):
+    if c.stride(1) != 1 or m * n * k == 0 or c.dtype is not hopper.result_type(a) or max(m, n, k) > hopper.LONGEST:
         return False
     return align.copied(a, b, c) * PRODUCTS_OF_A_COPY <= m * n * k
 

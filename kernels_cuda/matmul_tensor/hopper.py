@@ -36,6 +36,7 @@ NARROW_N = 64
 WGMMA_NARROW = Source(_HERE / "wgmma_specialised.cu", (f"-DWGMMA_COLUMNS={NARROW_N}",), arch=ARCH)
 
 CLUSTER, GROUP = 2, 8
+LONGEST = (1 << 31) - CLUSTER * TILE_N  # rows or columns: tiles are placed, and the copy engine counts, in 32 bits
 
 OPERANDS = {
     torch.float16: "F16",
@@ -120,6 +121,8 @@ def problem(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> str:
         return f"wgmma does not multiply {a.dtype}"
     if c.dtype is not result_type(a):
         return f"wgmma's products of {a.dtype} are stored as {result_type(a)}, not {c.dtype}"
+    if max(*a.shape, *c.shape) > LONGEST:
+        return f"the copy engine takes up to {LONGEST} rows and columns"
     if not by_columns(b) and a.element_size() != 2:
         return f"wgmma takes {a.dtype} only with b by columns"
     lies = b.stride()[::-1] if by_columns(b) else b.stride()
@@ -206,6 +209,8 @@ def _maps(
     """Of a, b and c; a block copies so many columns of b itself."""
     require(by_columns(b) or a.element_size() == 2, f"wgmma takes {a.dtype} only with b by columns")
     require_dtype(f"a product of {a.dtype}", result_type(a), c)
+    longest = max(*a.shape, *c.shape)
+    require(longest <= LONGEST, f"the copy engine takes up to {LONGEST} rows and columns, not {longest}")
     refused = store_refusal(c.data_ptr(), c.element_size(), c.shape[1], c.stride())
     require(free_gaps or not refused, f"the copy engine cannot take c: {refused}")
     line, results = LINE // a.element_size(), LINE // c.element_size()

@@ -139,7 +139,7 @@ def persistent(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, packed: tor
     ``ValueError`` for shapes that do not multiply.
     """
     operands.require_formats(a)
-    m, n, k = matmul_extents(a, b, c)
+    m, n, k = operands.extents(a, b, c)
     if c.numel():
         along_k = True if operands.accelerated() and a.element_size() != 2 else None
         a, b = realigned(a, b, packed, b_along_k=along_k)

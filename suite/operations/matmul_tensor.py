@@ -3,6 +3,10 @@
 A shape with ``.t`` stores b by columns, as a linear layer stores its weights: then both operands lie along k, the one
 order that instructions on 8-bit and tf32 operands take. 16-bit operands may lie either way.
 
+tf32 instructions ignore the low 13 bits of an f32 operand, also of a NaN: one whose payload lies in them alone (such as
+the bits 0x7F800001, which no arithmetic makes) is an infinity to them, and its sums are infinite or NaN, where cuBLAS
+keeps them NaN. Quietening takes an instruction per word, and wgmma's operands never pass through registers.
+
 Sums of i8 are i32 and wrap around: of -128 alone from k = 131072 on (2^14 per product), where cuBLAS saturates.
 """
 
@@ -119,8 +123,8 @@ OPERATION = Operation(
     tolerance=Tolerance(
         bound,
         "a truncation per product and per step of at least 4 products, relative to |a| |b| elementwise (Fasi et al., "
-        "2021), of operands cut to tf32 where they are, then one rounding to 16 bits where c has them; integers and "
-        "sums of small whole numbers exact",
+        "2021), of operands cut to tf32 where they are (a NaN whose payload is cut counts as infinite), then one "
+        "rounding to 16 bits where c has them; integers and sums of small whole numbers exact",
         whole=True,
     ),
     shapes=Shapes(

@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 from kernels_cuda import matmul, matmul_ragged, matmul_tensor  # noqa: E402
 from kernels_cuda.matmul_ragged import fitted, on_hopper  # noqa: E402
 from kernels_cuda.matmul_tensor import hopper  # noqa: E402
+from pytest_roofline.counting.cuda_cpu import checking  # noqa: E402
 
 ROOM = {"partials": torch.empty(1 << 16), "packed": torch.empty(1 << 16)}
 F16, BF16, F32, F64, I8, I32 = (
@@ -103,3 +104,16 @@ def test_a_device_of_one_multiprocessor_has_a_plan_without_clusters(shape, by_co
     """It holds no two blocks that could share anything."""
     tile = fitted.plan(*shape, by_columns, 1, 1 << 23).tile
     assert tile.cluster <= tile.resident
+
+
+@pytest.mark.usefixtures("compiler")
+@pytest.mark.parametrize(("bits", "kept"), [(0x7FC00000, True), (0x7F802000, True), (0x7F800001, False)], ids=hex)
+def test_tf32_cuts_a_nan_as_any_number(bits, kept):
+    """What the operation's documentation says: a payload in the low 13 bits alone is lost, and the NaN an infinity."""
+    a, b, c = torch.ones(16, 8), torch.ones(8, 8).T, torch.empty(16, 8)
+    a.view(torch.int32)[3, 5] = bits
+    with checking():
+        matmul_tensor.mma_simple(a, b, c)
+    assert c[3].isnan().all() if kept else c[3].isposinf().all()
+    assert c[:3].eq(8).all()
+    assert c[4:].eq(8).all()
