@@ -100,6 +100,24 @@ def test_a_long_layernorm_is_whole(language, columns):
 
 
 @BOTH
+@pytest.mark.parametrize("variant", ["unfused", "fused"])
+def test_a_long_row_around_a_large_mean_keeps_its_deviations(language, variant):
+    """A mean of 10^6 deviations over a million elements is off by no more than its own rounding in f32."""
+    columns, mean = 1_000_001, 1e6
+    x = torch.empty(2, columns, device="cuda").normal_(mean, generator=torch.Generator("cuda").manual_seed(0))
+    y = torch.full_like(x, 7)
+    options = {}
+    if variant == "unfused":
+        options = {key: torch.full((2,), math.nan, device="cuda") for key in ("means", "variances")}
+        options |= {"block": 1024} if language == "triton" else {}
+    weight, bias = torch.ones_like(x[0]), torch.zeros_like(x[0])
+    getattr(module(language, "layernorm"), variant)(x, weight, bias, y, eps=1e-5, **options)
+    exact = x.double() - x.double().mean(dim=1, keepdim=True)
+    exact *= (exact.square().mean(dim=1, keepdim=True) + 1e-5).rsqrt()
+    assert float((y - exact).abs().max()) <= 2 * 2**-24 * mean
+
+
+@BOTH
 def test_a_long_unfused_softmax_loses_nothing(language):
     """A sum of 2^31 terms in f32, which loses parts of a percent in chains of millions."""
     x = torch.empty(1, NEAR, device="cuda").normal_(generator=torch.Generator("cuda").manual_seed(0))

@@ -74,8 +74,6 @@ def test_a_constant_row_is_zero(device, name, value, columns):
 @ALL
 def test_a_constant_row_of_16_bits_is_zero(device, name):
     """The same for f16, whose products and sums are f32."""
-    if "unfused" in name:
-        pytest.skip("f32 only")
     assert normalise(name, torch.full((2, 33), 1e4, dtype=torch.float16), device).abs().max() <= 1e-3
 
 
