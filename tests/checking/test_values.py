@@ -37,6 +37,13 @@ def test_eight_bits_hold_whole_numbers():
     assert x.abs().mean() < 0.8
 
 
+@pytest.mark.parametrize("values", ["random", "nan", "zeros", "negative_zeros", "whole"])
+def test_eight_bits_hold_what_a_class_promises(values):
+    """Of the special values those that the format has: no infinity, and so none of its classes."""
+    assert PROMISE[values](draw((64, 32), element("fp8"), values, 3, "cpu").double())
+    assert not {"inf", "neg_inf", "both_inf"} & set(classes(element("fp8")))
+
+
 @pytest.mark.parametrize("name", ["f32", "bf16"])
 def test_subnormal_data_has_subnormals(name):
     """Data of the class 'subnormal' is not zero but below the smallest normal number."""

@@ -1,7 +1,7 @@
 """Repairs of Triton's interpreter. Each is made only where a probe shows the defect, so newer versions stay untouched.
 
-Known defects: a runtime loop bound is no index under numpy >= 2.4 (Triton up to 3.6; its issue 9171), and nearly
-everything about bfloat16 (documented as unsupported in the interpreter).
+Known defects: a runtime loop bound is no index under numpy >= 2.4 (Triton up to 3.6; its issue 9171), nearly
+everything about bfloat16 (documented as unsupported in the interpreter), and a NaN of 8 bits becomes 480 in a dot.
 """
 
 from __future__ import annotations
@@ -85,6 +85,26 @@ def _multiplies_matrices() -> bool:
     return float(interpreter.interpreter_builder.create_dot(two, three, zero, None, 0).data[0, 0]) == 6.0
 
 
+def _keeps_fp8_nan() -> bool:
+    nan = np.array([0x7F, 0xFF], np.uint8)
+    half = interpreter._convert_float(nan, tl.float8e4nv, tl.float16, None).view(np.float16)
+    return bool(np.isnan(half).all())
+
+
+def _repair_fp8_nan() -> None:
+    original = interpreter._convert_float
+
+    def converted(values: Any, old: Any, new: Any, rounding: Any) -> Any:
+        found = original(values, old, new, rounding)
+        if old == tl.float8e4nv:  # no infinities: all bits but the sign are NaN's
+            nan = np.frombuffer(values.tobytes(), np.uint8).reshape(values.shape) & 0x7F == 0x7F
+            exponent = (1 << new.primitive_bitwidth - 1) - (1 << new.fp_mantissa_width)
+            found = np.where(nan, found.dtype.type(exponent | 1 << new.fp_mantissa_width - 1), found)
+        return found
+
+    interpreter._convert_float = converted
+
+
 def _casts() -> bool:
     builder = interpreter.interpreter_builder
     up = interpreter.TensorHandle(np.array([0x3F80C000], np.uint32).view(np.float32), tl.float32)
@@ -116,6 +136,7 @@ _REPAIRS: dict[str, tuple[Callable[[], bool], Callable[[], None]]] = {
     "runtime loop bounds": (_indexes, _repair_index),
     "bfloat16 arithmetic": (_adds, bfloat16.repair_arithmetic),
     "bfloat16 dot": (_multiplies_matrices, bfloat16.repair_dot),
+    "fp8 NaN": (_keeps_fp8_nan, _repair_fp8_nan),
     "bfloat16 casts": (_casts, bfloat16.repair_casts),
     "bfloat16 sum": (_sums, bfloat16.repair_sum),
     "bfloat16 constants": (_makes_constants, bfloat16.repair_constants),

@@ -52,6 +52,20 @@ def test_a_repair_that_does_not_hold_is_an_error(interpreter, monkeypatch):
         repairs.install()
 
 
+def test_a_dot_of_8_bits_keeps_nan_and_every_number(interpreter):
+    """Without a repair NaN was 480 there; all the other patterns are the numbers that torch reads in them."""
+    import triton.language as tl
+    from triton.runtime.interpreter import TensorHandle, interpreter_builder
+
+    bits = np.arange(256, dtype=np.uint8)
+    one = torch.ones(1).to(torch.float8_e4m3fn).view(torch.uint8).numpy()[:, None]
+    a, b = TensorHandle(bits[:, None], tl.float8e4nv), TensorHandle(one, tl.float8e4nv)
+    zeros = TensorHandle(np.zeros((256, 1), np.float32), tl.float32)
+    found = interpreter_builder.create_dot(a, b, zeros, None, 0).data[:, 0]
+    np.testing.assert_array_equal(found, torch.from_numpy(bits).view(torch.float8_e4m3fn).float().numpy())
+    assert np.isnan(found).sum() == 2
+
+
 @given(st.lists(FLOATS, min_size=1, max_size=8))
 def test_f32_rounds_to_the_nearest_bf16_ties_to_even(values):
     """Every float32 rounds to what torch rounds it to; infinities, subnormals and NaN too."""
