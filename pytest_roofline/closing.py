@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import datetime
 import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pytest_roofline.baselines import Baseline, campaign_id, device_key, run_of
+from pytest_roofline.baselines import Baseline, BaselineError, campaign_id, device_key, run_of
 from pytest_roofline.devices import describe
 from pytest_roofline.devices.record import DeviceRecord, load
 from pytest_roofline.evidence import Outcome
 from pytest_roofline.reports import across, stored, styled, terminal
 from pytest_roofline.reports.styled import BAD, DOUBTFUL, FAINT, GOOD, HEAD, PLAIN, Line
+from pytest_roofline.runs import files
 from pytest_roofline.state import KEY, State
 from pytest_roofline.verdict import Kind, accepted
 
@@ -54,7 +59,8 @@ def report(reporter: pytest.TerminalReporter, config: pytest.Config, status: int
         reporter.write_line(f"roofline: {line}")
     _save(reporter, state)
     if state.options.update:
-        for line in [*_update(state), *(state.gate.update() if "gate" in vars(state) else ())]:
+        _store(reporter, state, _accepted(state))
+        for line in state.gate.update() if "gate" in vars(state) else ():
             reporter.write_line(line)
 
 
@@ -144,8 +150,8 @@ def _shows(text: str) -> bool:
     return True
 
 
-def _update(state: State) -> list[str]:
-    """Store what this run measured, invalid and impossible results left out; says what was written."""
+def _accepted(state: State) -> list[Baseline]:
+    """What this run measured, invalid and impossible results left out."""
     date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     found: dict[tuple[str, str], Baseline] = {}
     for row in state.rows:
@@ -161,8 +167,25 @@ def _update(state: State) -> list[str]:
         baseline.measured[name] = {campaign: run_of(timing, date)}
         if accepted(row.verdict) or state.judge.changed_code(row.case, evidence):
             baseline.superseded[name] = set(state.judge.past(environment).runs.get(name, ()))
-    paths = [state.store.save(baseline) for baseline in found.values()]
-    return [f"roofline: stored {len(b.measured)} cases in {p}" for b, p in zip(found.values(), paths, strict=True)]
+    return list(found.values())
+
+
+def _store(reporter: pytest.TerminalReporter, state: State, found: Sequence[Baseline]) -> None:
+    """Write them. What cannot be written makes the run fail; its results are kept where they can be accepted from."""
+    failed = False
+    for baseline in found:
+        try:
+            path = state.store.save(baseline)
+        except (OSError, BaselineError) as error:
+            failed = True
+            reporter.write_line(f"roofline: NOT stored: {len(baseline.measured)} cases: {error}", red=True)
+        else:
+            reporter.write_line(f"roofline: stored {len(baseline.measured)} cases in {path}")
+    if failed:
+        kept = files.save(state.keeper.record(), Path(tempfile.gettempdir()) / f"roofline-{state.keeper.id}.json")
+        reporter.write_line(f"roofline: its results are in {kept}: pytest-roofline baseline promote {kept} stores them")
+        session: Any = reporter.config.pluginmanager.get_plugin("session")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def _print(reporter: pytest.TerminalReporter, title: str, lines: list[str]) -> None:

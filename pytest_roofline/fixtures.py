@@ -15,7 +15,7 @@ from pytest_roofline.discovery import BrokenOperation, Drawn
 from pytest_roofline.evidence import CaseSpec, Evidence, Outcome
 from pytest_roofline.options import PROFILES
 from pytest_roofline.replay import replay
-from pytest_roofline.retest.choice import worth
+from pytest_roofline.retest.choice import FINAL
 from pytest_roofline.retest.deferral import CASE
 from pytest_roofline.state import KEY, Parameter, State
 from pytest_roofline.verdict import Kind
@@ -183,8 +183,8 @@ def _accept(evidence: Evidence, spec: CaseSpec) -> Evidence:
 
 
 def _record(state: State, case: Case, evidence: Evidence, benchmark: Any, item: pytest.Item) -> None:
-    """Judge a timed case and hand its samples to pytest-benchmark; a failing verdict fails the test, unless a retest
-    may still change it."""
+    """Judge a timed case and hand its samples to pytest-benchmark; a failing verdict fails the test, unless the end of
+    the run may still change it."""
     row = state.judge.row(case, evidence)
     state.rows.append(row)
     state.evidence[str(case)] = evidence
@@ -195,9 +195,7 @@ def _record(state: State, case: Case, evidence: Evidence, benchmark: Any, item: 
         replay(benchmark, evidence.timing.samples)
     else:
         benchmark.has_error = True  # keeps pytest-benchmark from saving it
-    which, old = state.options.retest.which, state.old is not None
-    fresh_code = state.judge.changed_code(case, evidence)  # at the end it is known how many have, and more can be told
-    if not case.kernel.peer and (fresh_code or worth(row.verdict, row.seconds, which, old=old)):
+    if not case.kernel.peer and row.verdict.kind not in FINAL:
         item.stash[CASE] = str(case)
     elif row.verdict.fails(strict=state.options.strict):
         pytest.fail(f"{case}: {row.verdict.kind.value}: {row.verdict.sentence}", pytrace=False)

@@ -12,14 +12,18 @@ from pytest_roofline.verdict import FAILING, Kind, Reason, Verdict
 
 CONTROLS = 40  # as good as all cases, on recorded rounds of an H200
 
-_SETTLED = (FAILING - {Kind.REGRESSION}) | {Kind.STALE_CEILING, Kind.INFORMATION}
+FINAL = FAILING - {Kind.REGRESSION}
+"""What neither the rest of a run nor a retest changes."""
+
+_SETTLED = FINAL | {Kind.STALE_CEILING, Kind.INFORMATION}
 
 
-def worth(verdict: Verdict, seconds: float, which: str, *, old: bool) -> bool:
+def worth(verdict: Verdict, seconds: float, which: str, *, old: bool, update: bool = False) -> bool:
     """Whether a retest may change what is said about a case of ``seconds``.
 
     Beside an ``old`` kernel: wherever the baseline has not excluded the slowdown that shall be found. Without one:
-    where the case seems slower, which another process's state may have caused.
+    where the case seems slower, which another process's state may have caused; or faster, if an ``update`` would drop
+    what was stored before for that.
     """
     if which == OFF or verdict.kind in _SETTLED:
         return False
@@ -27,6 +31,8 @@ def worth(verdict: Verdict, seconds: float, which: str, *, old: bool) -> bool:
         cleared = verdict.change is not None and verdict.change.excluded < target(seconds)
         return which == ALL or verdict.suspect or not cleared
     found = verdict.change
+    if update and verdict.kind is Kind.IMPROVEMENT:
+        return True
     if found is None or found.ratio <= 1:
         return False
     doubtful = verdict.kind is Kind.REGRESSION or verdict.reason in (Reason.BORDERLINE, Reason.CLOCK)

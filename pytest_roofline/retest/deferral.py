@@ -1,7 +1,8 @@
-"""Hold back the reports of suspects until their retest is over, so that each test has one outcome, the last one.
+"""Hold back the reports of timed cases until all are judged and suspects retested, so that each test has one outcome,
+the last one.
 
 The test itself runs as always. Its reports are logged at the end of the session: with a failure in the report of the
-call where the retest found one. So summary, JUnit file, ``--lf`` and exit status agree without further ado.
+call where the end of the run found one. So summary, JUnit file, ``--lf`` and exit status agree without further ado.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import pytest
 from _pytest.runner import runtestprotocol  # pytest has no public one that does not log; its plugins use this
 
 CASE = pytest.StashKey[str]()
-"""Set on the item of a suspect: the case's id."""
+"""Set on the item of a case whose verdict may still change: the case's id."""
 
 
 @dataclass
@@ -23,14 +24,12 @@ class Deferred:
     items: list[tuple[pytest.Item, Sequence[pytest.TestReport]]] = field(default_factory=list)
 
     def protocol(self, item: pytest.Item, nextitem: pytest.Item | None, *, always: bool = False) -> bool:
-        """Run an item; log its reports unless it became a suspect (``always`` defers it whatever it became)."""
-        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        """Run an item; log its reports if it failed (``always`` defers them even then), else they wait."""
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
-        if always or CASE in item.stash:
+        if always or not any(report.failed for report in reports):
             self.items.append((item, reports))
         else:
             _log(item, reports)
-        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
         return True
 
     def release(self, failure: Callable[[pytest.Item], str | None]) -> None:
@@ -46,5 +45,7 @@ class Deferred:
 
 
 def _log(item: pytest.Item, reports: Sequence[pytest.TestReport]) -> None:
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for report in reports:
         item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)

@@ -27,11 +27,15 @@ _NO_OLD, _OLD_FAILS = Reason.NO_OLD_KERNEL.value, Reason.OLD_FAILS.value
 
 @dataclass
 class Retest:
-    """Retests of one session. ``told`` are lines for the report, ``failures`` what only the whole run shows;
-    ``without`` says why a case has no old kernel, ``broken`` which of those have one that does not run."""
+    """Retests of one session. ``tell`` is for its steps, ``tick`` for single cases of them.
+
+    ``told`` are lines for the report, ``failures`` what only the whole run shows; ``without`` says why a case has no
+    old kernel, ``broken`` which of those have one that does not run.
+    """
 
     state: State
     tell: Tell
+    tick: Tell
     told: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     without: dict[str, str] = field(default_factory=dict)
@@ -66,21 +70,21 @@ class Retest:
 
     def _worth(self, row: Row, which: str = "", *, old: bool | None = None) -> bool:
         old = self.state.old is not None if old is None else old
-        which = which or self.state.options.retest.which
-        return not row.case.kernel.peer and worth(row.verdict, row.seconds, which, old=old)
+        which, update = which or self.state.options.retest.which, self.state.options.update
+        return not row.case.kernel.peer and worth(row.verdict, row.seconds, which, old=old, update=update)
 
     def _screen_again(self, rows: dict[str, Row]) -> None:
-        """Judge anew with what only the end of a run knows: how far all of it has moved, and how many cases can raise a
-        false alarm, which are those whose code is not known to be the baseline's."""
+        """Judge every case anew with what only the end of a run knows, so that their order does not matter: how far all
+        of it has moved, which code is the baseline's, and how many cases can raise a false alarm, which are those whose
+        code is not known to be that."""
         state = self.state
         evidence = {name: state.evidence[name] for name in rows}
-        code = {name: state.judge.changed_code(row.case, evidence[name]) for name, row in rows.items()}
-        own = [name for name, row in rows.items() if not row.case.kernel.peer]
-        self.chance = alarm(sum(code[name] is not False for name in own))
-        for name in own:
-            if code[name] or self._worth(rows[name]):
-                again = state.judge.row(rows[name].case, evidence[name], self.chance)
-                self._accept(rows, name, again.verdict)
+        own = [row.case for row in rows.values() if not row.case.kernel.peer]
+        self.chance = alarm(sum(state.judge.changed_code(case, evidence[str(case)]) is not False for case in own))
+        for name, row in rows.items():
+            again = state.judge.row(row.case, evidence[name], self.chance)
+            if again != row:
+                self._replace(rows, name, again)
 
     def _shifted(self, rows: Mapping[str, Row]) -> list[str]:
         """Tell a remarkable shift of the whole run, and choose cases that find out whose it is."""
@@ -173,6 +177,9 @@ class Retest:
             if name in self.without:
                 verdict = replace(verdict, sentence=f"{verdict.sentence}; {self.without[name]}")
             self._accept(rows, name, verdict)
+        if state.options.update:  # one process that was off is not what later runs shall be compared with
+            for name in doubtful:
+                self._take_middle(rows, name, found[name])
 
     def _fresh(self, rows: Mapping[str, Row], names: Sequence[str], processes: int) -> dict[str, list[Timing]]:
         """What so many fresh processes measure of some cases, whatever they did not manage left out."""
@@ -186,17 +193,20 @@ class Retest:
 
     def _repeat(self, rows: dict[str, Row], processes: int) -> None:
         """Let every kernel's evidence be that of the middle one of several processes; its verdict stays."""
-        state = self.state
         names = [name for name, row in rows.items() if not row.case.kernel.peer and _comparable(row)]
         self.tell(f"{cases(len(names))} in {processes} more processes, to store the middle one")
         for name, fresh in self._fresh(rows, names, processes).items():
-            evidence = state.evidence[name]
-            assert evidence.timing is not None
-            taken = sorted([evidence.timing, *fresh], key=lambda one: summarise(one.samples).log_mean)
-            state.evidence[name] = replace(evidence, timing=taken[(len(taken) - 1) // 2])
-            before = rows[name]
-            again = state.judge.row(before.case, state.evidence[name], self.chance)
-            self._replace(rows, name, replace(again, verdict=before.verdict, comparisons=before.comparisons))
+            self._take_middle(rows, name, fresh)
+
+    def _take_middle(self, rows: dict[str, Row], name: str, fresh: Sequence[Timing]) -> None:
+        """Let a case's evidence be that of the middle one of its processes; its verdict stays."""
+        state, evidence = self.state, self.state.evidence[name]
+        assert evidence.timing is not None
+        taken = sorted([evidence.timing, *fresh], key=lambda one: summarise(one.samples).log_mean)
+        state.evidence[name] = replace(evidence, timing=taken[(len(taken) - 1) // 2])
+        before = rows[name]
+        again = state.judge.row(before.case, state.evidence[name], self.chance)
+        self._replace(rows, name, replace(again, verdict=before.verdict, comparisons=before.comparisons))
 
     def _calibrate(self, rows: Mapping[str, Row]) -> None:
         """Every kernel beside itself, and what that showed into the baselines."""
@@ -220,7 +230,9 @@ class Retest:
     def _run(self, specs: Sequence[CaseSpec]) -> Iterable[Evidence]:
         from pytest_roofline import worker
 
-        return worker.run_together(specs, self.state.options.timeout)
+        for done, evidence in enumerate(worker.run_together(specs, self.state.options.timeout), 1):
+            self.tick(f"{done} of {cases(len(specs))}, {evidence.case}")
+            yield evidence
 
     def _accept(self, rows: dict[str, Row], name: str, verdict: Verdict) -> None:
         """Give a case another verdict."""

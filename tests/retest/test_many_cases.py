@@ -147,3 +147,30 @@ def test_cases_of_the_panel_have_the_verdict_of_their_pairs(many):
     found = many(10, "--roofline-against=old", ratio={"*": 1.03}, pairs={"k04": 0.03, "*": 0.0})
     assert found.ret == 1
     found.stdout.fnmatch_lines(["10 cases timed: 1 regression, 9 same*"])
+
+
+def test_the_place_of_a_case_in_the_run_does_not_matter(many):
+    """Two kernels of unknown code are 3 % slower, the first and the last that is timed: nothing was known of the run
+    when the first was judged, and both have the same verdict at its end."""
+    found = many(40, "--roofline-retest=off", ratio={"k00": 1.03, "k39": 1.03}, before=None)
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(["40 cases timed: 2 regression, 38 same"])
+    found.assert_outcomes(failed=2, passed=39, deselected=160)
+
+
+def test_each_timed_case_is_told_while_the_run_goes_on(many):
+    """Though their reports wait for its end, and are then logged in order; with -v each has a line in a log."""
+    found = many(3, "-v")
+    found.stdout.fnmatch_lines(
+        [f"roofline: timing: {k + 1} of 3, test_benchmark?negate/host/k0{k}*(* s)" for k in range(3)]
+        + [f"*test_benchmark?negate/host/k0{k}/* PASSED*" for k in range(3)],
+    )
+
+
+def test_a_run_that_is_stopped_says_that_it_compared_nothing(many):
+    """With -x a failing test ends it before the retest."""
+    many(2, "--co")
+    suite = many.pytester.path / "test_suite.py"
+    suite.write_text(suite.read_text() + "\n\ndef test_zz(benchmark):\n    benchmark(lambda: 1 / 0)\n")
+    found = many(2, "-x", "--roofline-against=old")
+    found.stdout.fnmatch_lines(["roofline: the run was stopped: nothing was compared with old (a directory)"])

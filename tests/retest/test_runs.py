@@ -2,11 +2,14 @@
 
 import math
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 
 from pytest_roofline.baselines import Baseline, Store, run_of
 from pytest_roofline.evidence import Environment, Timing
+from pytest_roofline.runs import read
+from pytest_roofline.runs.accepting import baselines_of
 
 # What a conftest of the inner project replaces: the GPU, its environment, and the worker that would time on it. Times
 # come from a plan: seconds of the run itself (none: the GPU throttled), of each fresh process, and of blocks beside the
@@ -222,11 +225,21 @@ def test_calibration_is_stored_and_used(on_gpu):
 
 
 def test_an_accepted_change_starts_the_baseline_anew(baseline):
-    """Campaigns of the faster kernel do not mix with those of the slower one."""
-    assert baseline(40 * US, "--roofline-update").ret == 0
+    """Campaigns of the faster kernel do not mix with those of the slower one, once two more processes are as fast."""
+    assert baseline(40 * US, "--roofline-update", fresh=[40 * US] * 2).ret == 0
     text = (baseline.pytester.path / "baselines" / "h200" / "negate.json").read_text()
     assert text.count('"log_mean"') == 1
     assert text.count('"driver"') == 1
+
+
+def test_one_fast_process_drops_no_campaign(baseline):
+    """Two more processes are as slow as ever: the campaigns stay, and the middle one of the three joins them."""
+    found = baseline(40 * US, "--roofline-update", fresh=[50 * US, 50.1 * US])
+    assert found.ret == 0
+    found.stdout.fnmatch_lines(["1 cases timed: 1 same"])
+    text = (baseline.pytester.path / "baselines" / "h200" / "negate.json").read_text()
+    means = [math.exp(float(part.split(",")[0])) for part in text.split('"log_mean": ')[1:]]
+    assert means == [pytest.approx(50 * US, rel=0.002)] * 6
 
 
 def test_a_campaign_stores_the_middle_one_of_several_processes(on_gpu):
@@ -279,6 +292,31 @@ def test_a_campaign_that_is_killed_stores_nothing(baseline):
     found = baseline(50 * US, "--roofline-strict")
     assert found.ret == 0
     found.stdout.fnmatch_lines(["1 cases timed: 1 same"])
+
+
+FULL = """
+
+def test_zz(benchmark):
+    from pytest_roofline.baselines import Store
+
+    def save(self, baseline):
+        raise OSError(28, "No space left on device")
+
+    Store.save = save
+"""
+
+
+def test_a_campaign_that_cannot_be_stored_is_not_lost(baseline):
+    """The disk became full while the run went on: the run fails, and its results can be accepted from a run file."""
+    suite = baseline.pytester.path / "test_suite.py"
+    suite.write_text(suite.read_text() + FULL)
+    found = baseline(50 * US, "--roofline-update")
+    assert found.ret == 1
+    found.assert_outcomes(passed=3, deselected=4, warnings=1)
+    found.stdout.fnmatch_lines(["roofline: NOT stored: 1 cases: *No space left on device"])
+    kept = Path(found.stdout.str().split("its results are in ")[1].split(": ")[0])
+    assert set(baselines_of(read(kept))[0].measured) == {CASE}
+    kept.unlink()
 
 
 def test_a_renamed_case_is_new_and_its_baseline_an_orphan(baseline):
