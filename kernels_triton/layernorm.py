@@ -14,16 +14,6 @@ BLOCK = 2048  # columns that a program of the looped kernels meets at once
 
 
 @triton.jit
-def _corrected(deviation, columns):
-    # What the mean that these are deviations from lacks, and the variance about the right one: the corrected two-pass
-    # algorithm (Chan, Golub and LeVeque, 1983). Where a mean is large, its rounding is not small against deviations.
-    # Joined, both sums take one meeting of the warps.
-    sums, squares = tl.split(tl.sum(tl.join(deviation, deviation * deviation), axis=1))
-    lacking = sums / columns
-    return lacking, tl.maximum(squares / columns - lacking * lacking, 0.0)
-
-
-@triton.jit
 def _layernorm_mean(x_ptr, means_ptr, columns, x_row, BLOCK: tl.constexpr, WIDE: tl.constexpr):
     columns = rowwise.extent(columns, WIDE)
     row = tl.program_id(0).to(tl.int64)
@@ -96,18 +86,21 @@ def _layernorm_fused(
     EVICTION: tl.constexpr,
 ):
     # A program reads its rows once and keeps them in registers until it has written them: the second look at a row, for
-    # the variance of its deviations and for what its rounded mean lacks, costs no memory traffic.
+    # the variance of its deviations, costs no memory traffic. What it keeps are distances from the row's first element,
+    # so that a large mean costs no digits; to sum up what the rounded mean lacks, as the unfused kernels do, made rows of
+    # 16 bits 11 to 17 % slower (8192 x 8192 on an H200).
     row = (tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS))[:, None]
     column = tl.arange(0, BLOCK)[None, :]
     inside = (row < rows) & (column < columns)
     x = tl.load(x_ptr + row * x_row + column, mask=inside, other=0, eviction_policy=EVICTION).to(tl.float32)
+    first = tl.load(x_ptr + row * x_row, mask=row < rows, other=0).to(tl.float32)
+    x = tl.where(column < columns, x - first, 0.0)
     mean = tl.sum(x, axis=1) / columns
     deviation = tl.where(column < columns, x - mean[:, None], 0.0)
-    lacking, variance = _corrected(deviation, columns)
-    scale = 1.0 / tl.sqrt(variance + eps)
+    scale = 1.0 / tl.sqrt(tl.sum(deviation * deviation, axis=1) / columns + eps)
     weight = tl.load(weight_ptr + column, mask=column < columns).to(tl.float32)
     bias = tl.load(bias_ptr + column, mask=column < columns).to(tl.float32)
-    y = (deviation - lacking[:, None]) * scale[:, None] * weight + bias
+    y = deviation * scale[:, None] * weight + bias
     tl.store(y_ptr + row * y_row + column, y.to(y_ptr.dtype.element_ty), mask=inside)
 
 
