@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pytest_roofline.baselines import Past, Run, Store, another_host, device_key, latest, past
+from pytest_roofline.baselines import Past, Store, another_host, device_key, latest, past
+from pytest_roofline.causes import clock_moved, floor_explains
 from pytest_roofline.contract import Case, Floor
 from pytest_roofline.devices.ceilings import Ceilings
 from pytest_roofline.devices.record import DeviceRecord
 from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing, same_code, to_plain
 from pytest_roofline.roofline import Assessment, Rates, assess, rates
-from pytest_roofline.statistics import Summary, middle, summarise
+from pytest_roofline.statistics import Change, Summary, middle, summarise
 from pytest_roofline.statistics.likeness import STRANGE
 from pytest_roofline.statistics.paired import target
-from pytest_roofline.statistics.screen import FALSE_ALARM, Shift, clock_shifted, compare_run, in_seconds, shift
+from pytest_roofline.statistics.screen import FALSE_ALARM, Shift, compare_run, in_seconds, shift
 from pytest_roofline.verdict import (
     Circumstances,
     Kind,
     Reason,
     Roof,
     Verdict,
-    changed,
     compare,
     hold_against_roof,
     judge,
@@ -130,20 +129,16 @@ class Judge:
         if controls:
             moved = replace(shift(controls, past.history, self.unchanged), strange=whole.strange)
         stored = {campaign: run.summary for campaign, run in runs.items()}
-        found = compare_run(name, summary, stored, past.history, moved, chance)
-        floor = _floor_moved(timing, runs)
-        rest = summary.shifted(-floor)
-        explained = (
-            changed(found)
-            and rest is not None
-            and not changed(compare_run(name, rest, stored, past.history, moved, chance))
-        )
-        shifted = clock_shifted(timing.telemetry.clock_mhz, [run.clock_mhz for run in runs.values()])
+
+        def against_stored(one: Summary) -> Change:
+            return compare_run(name, one, stored, past.history, moved, chance)
+
+        found = against_stored(summary)
         around = Circumstances(
             differences=past.differences.get(name, ()),
             same_code=unchanged,
-            floor=floor if explained else 0.0,
-            clock=_clock_ratio(timing, runs) if shifted else 1.0,
+            floor=floor_explains(summary, timing.launch_floor, runs, against_stored),
+            clock=clock_moved(timing.telemetry.clock_mhz, runs),
             cycles=name in past.history.cycles and summary.clock_mhz is not None,
             strange=moved.strange > STRANGE,
             host=another_host(timing.protocol, environment, runs),
@@ -224,14 +219,3 @@ def median_of(timing: Timing, fresh: Sequence[Timing]) -> Summary:
 def _summary(timing: Timing) -> Summary:
     """Of the brackets, with the clock under them."""
     return replace(summarise(timing.samples), clock_mhz=timing.telemetry.clock_mhz or None)
-
-
-def _floor_moved(timing: Timing, runs: Mapping[str, Run]) -> float:
-    """Seconds by which an empty launch takes longer than in the stored runs; 0 where that is not known."""
-    known = [run.launch_floor for run in runs.values() if run.launch_floor]
-    return timing.launch_floor - statistics.median(known) if known else 0.0
-
-
-def _clock_ratio(timing: Timing, runs: Mapping[str, Run]) -> float:
-    known = [run.clock_mhz for run in runs.values() if run.clock_mhz]
-    return (timing.telemetry.clock_mhz or 1.0) / statistics.median(known)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_roofline.baselines import Baseline, Counted, Past, another_host, differences, past
+from pytest_roofline.baselines import Baseline, Counted, Past, another_host, differences, latest, past
+from pytest_roofline.causes import clock_moved, floor_explains
 from pytest_roofline.counting import counts
 from pytest_roofline.counting.comparing import Difference, compare_code, compare_counts, compare_launches, worse
 from pytest_roofline.counting.compiled import resources
-from pytest_roofline.evidence import Environment
+from pytest_roofline.evidence import Environment, same_code
 from pytest_roofline.runs.accepting import UNTRUSTED
 from pytest_roofline.runs.building import comparison
 from pytest_roofline.runs.record import COUNTED, CaseRecord, CountedFigures, RunRecord
-from pytest_roofline.statistics import Summary, alarm
+from pytest_roofline.statistics import Change, Summary, alarm
 from pytest_roofline.statistics.likeness import STRANGE
-from pytest_roofline.statistics.screen import Shift, compare_run, shift
+from pytest_roofline.statistics.screen import Shift, compare_run, in_seconds, shift
 from pytest_roofline.verdict import Circumstances, Kind, Reason, Verdict, compare
 
 
@@ -79,7 +80,8 @@ def _timed(run: RunRecord, stored: Sequence[Baseline]) -> Compared:
 
 def _same_code(case: CaseRecord, before: Past) -> bool:
     runs = before.runs.get(case.id, {})
-    return bool(runs) and case.kernel.code is not None and case.kernel.code == runs[max(runs)].code
+    code = latest(runs).code if runs else None
+    return code is not None and case.kernel.code is not None and same_code(case.kernel.code, code)
 
 
 def _time(
@@ -93,14 +95,22 @@ def _time(
         if case.kernel.peer:
             verdict = Verdict(Kind.INFORMATION, Reason.PEER, "a library routine is no kernel of this project")
         return replace(case, verdict=comparison("baseline", verdict), comparisons=())
-    found = compare_run(case.id, summary, {name: r.summary for name, r in runs.items()}, before.history, moved, chance)
-    in_cycles = case.id in before.history.cycles and summary.clock_mhz is not None
+    stored = {name: run.summary for name, run in runs.items()}
+
+    def against_stored(one: Summary) -> Change:
+        return compare_run(case.id, one, stored, before.history, moved, chance)
+
+    found, bracket = against_stored(summary), case.times.bracket if case.times is not None else None
     around = Circumstances(
         before.differences.get(case.id, ()),
         _same_code(case, before),
-        cycles=in_cycles,
+        floor=floor_explains(summary, bracket.launch_floor if bracket else None, runs, against_stored),
+        clock=clock_moved(summary.clock_mhz, runs),
+        cycles=case.id in before.history.cycles and summary.clock_mhz is not None,
         strange=moved.strange > STRANGE,
-        host=case.times is not None and another_host(case.times.bracket.protocol, here, runs),
+        host=bracket is not None and another_host(bracket.protocol, here, runs),
+        whole=moved.unexplained,
+        seconds=in_seconds(summary, stored.values(), moved),
     )
     return replace(case, verdict=comparison("baseline", compare(found, len(runs), around)), comparisons=())
 

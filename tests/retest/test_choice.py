@@ -46,6 +46,16 @@ def test_what_a_retest_may_change(found, alone, old):
     assert not worth(found, LONG, "off", old=True)
 
 
+def test_an_update_confirms_what_would_drop_campaigns():
+    """An improvement that one process showed; not what is the same."""
+    faster = verdict(Kind.IMPROVEMENT, Reason.FASTER, 0.8)
+    assert worth(faster, LONG, "suspects", old=False, update=True)
+    assert not worth(faster, LONG, "suspects", old=False)
+    assert not worth(faster, LONG, "off", old=False, update=True)
+    same = verdict(Kind.SAME, Reason.WITHIN_SPREAD, 0.999)
+    assert not worth(same, LONG, "suspects", old=False, update=True)
+
+
 def test_a_short_kernel_is_cleared_sooner():
     """5 % are to be found below 5 us, and 3 % have been excluded."""
     found = verdict(Kind.SAME, Reason.WITHIN_SPREAD, 1.0, excluded=0.03)

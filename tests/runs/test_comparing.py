@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_roofline.evidence import Telemetry
 from pytest_roofline.runs.accepting import baselines_of
 from pytest_roofline.runs.comparing import IncomparableError, against
 from tests.runs.made import HERE, made_case, made_counted, made_run
@@ -61,6 +62,36 @@ def test_peers_inform_and_failed_checks_stay_failed():
     found = against(replace(made_run({}), cases=(peer, wrong)), before)
     assert found.run.cases[0].verdict.kind == "information"
     assert found.run.cases[1].verdict is None
+
+
+def with_clock(run, clocks):
+    """The run with the SM clock of each kernel, by variant (others: 1980 MHz)."""
+    cases = [replace(c, telemetry=Telemetry(clock_mhz=clocks.get(c.parts.variant, 1980.0))) for c in run.cases]
+    return replace(run, cases=tuple(cases))
+
+
+def test_a_lower_clock_explains_a_slowdown():
+    """As in a session of the plugin: only the old kernel could tell."""
+    before = baselines_of(with_clock(made_run(CASES), {}))
+    slower = made_run({**CASES, CASE: 100e-6})
+    assert verdicts(against(with_clock(slower, {}), before))["v0"] == "regression"
+    found = against(with_clock(slower, {"v0": 990.0}), before).run.cases[0].verdict
+    assert (found.kind, found.reason) == ("unresolved", "clock_shifted")
+
+
+def test_a_slower_empty_launch_explains_a_slowdown():
+    """By no more than it became slower itself."""
+
+    def with_floor(run, seconds):
+        times = [replace(c.times, bracket=replace(c.times.bracket, launch_floor=seconds)) for c in run.cases]
+        cases = [replace(c, times=t) for c, t in zip(run.cases, times, strict=True)]
+        return replace(run, cases=tuple(cases))
+
+    before = baselines_of(with_floor(made_run(CASES), 5e-7))
+    slower = made_run({**CASES, CASE: 100e-6})
+    assert verdicts(against(with_floor(slower, 1e-6), before))["v0"] == "regression"
+    found = against(with_floor(slower, 50.5e-6), before).run.cases[0].verdict
+    assert (found.kind, found.reason) == ("environment", "launches_cost_more_or_less")
 
 
 def test_another_driver_is_told_and_explains_a_change():
