@@ -26,7 +26,7 @@ from benchmarks.fitted_noise import Class, fitted  # noqa: E402
 from benchmarks.peer_rules import bootstrap_rule, mean_rule, u_rule  # noqa: E402
 from benchmarks.shares import count_limit  # noqa: E402
 from benchmarks.simulated_rules import Stored, moderated, priors, quantiles, retest, runs  # noqa: E402
-from benchmarks.simulated_suite import CASES, NOISE, Suite  # noqa: E402
+from benchmarks.simulated_suite import CASES, FREEDOM, NOISE, Suite  # noqa: E402
 from pytest_roofline.statistics import paired as pairing  # noqa: E402
 from pytest_roofline.statistics.noise import Prior, fit_prior  # noqa: E402
 
@@ -67,11 +67,18 @@ class Tally:
             )
 
 
-def alone(rng: np.random.Generator, campaigns: int, classes: tuple[Class, ...], stored: int, common: float) -> None:
+def alone(
+    rng: np.random.Generator,
+    campaigns: int,
+    classes: tuple[Class, ...],
+    stored: int,
+    common: float = 1.0,
+    freedom: float = FREEDOM,
+) -> None:
     """Print false alarms and power of the screen alone, with fresh processes for what seems slower."""
     tally, alarms = Tally("stored baseline alone, suspects in fresh processes"), []
     for _ in range(max(2, campaigns // RUNS)):
-        suite = Suite(rng, 1, classes, common)
+        suite = Suite(rng, 1, classes, common, freedom)
         known = Stored(suite, stored)
         firsts, medians = runs(suite, RUNS)
         before = tally.alarms
@@ -87,11 +94,11 @@ def alone(rng: np.random.Generator, campaigns: int, classes: tuple[Class, ...], 
     )
 
 
-def pairs(rng: np.random.Generator, campaigns: int, classes: tuple[Class, ...]) -> None:
+def pairs(rng: np.random.Generator, campaigns: int, classes: tuple[Class, ...], freedom: float = FREEDOM) -> None:
     """Print the same for a retest in pairs of all cases."""
     tally, used, unresolved = Tally("retest of all cases in pairs"), [], []
     for chunk in range(max(1, campaigns // CHUNK)):
-        suite = Suite(rng, CHUNK, classes)
+        suite = Suite(rng, CHUNK, classes, freedom=freedom)
         for by in SLOWDOWNS if chunk % 10 == 0 else (0.0,):
             result, processes = retest(suite, by)
             tally.add(suite, {by: result == 1})
@@ -154,12 +161,13 @@ def main() -> None:
     parser.add_argument("--campaigns", type=int, default=20_000)
     parser.add_argument("--stored", type=int, default=8)
     parser.add_argument("--common", type=float, default=1.0, help="times what kinds of cards have in common")
+    parser.add_argument("--freedom", type=float, default=FREEDOM, help="degrees of freedom of all tails")
     chosen = parser.parse_args()
     verify(np.random.default_rng(0))
     classes = fitted(chosen.rounds) if chosen.rounds else NOISE
     print("columns: share found of kernels " + ", ".join(c.name for c in classes))
-    alone(np.random.default_rng(1), chosen.campaigns, classes, chosen.stored, chosen.common)
-    pairs(np.random.default_rng(3), chosen.campaigns // 10, classes)
+    alone(np.random.default_rng(1), chosen.campaigns, classes, chosen.stored, chosen.common, chosen.freedom)
+    pairs(np.random.default_rng(3), chosen.campaigns // 10, classes, chosen.freedom)
     peers(np.random.default_rng(2), PEERS, classes)
 
 

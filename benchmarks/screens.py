@@ -110,7 +110,8 @@ def campaigns(
         same = {n: [o for o in rounds if _usable(o, case, found["code"])] for n, rounds in chosen.items()}
         runs[case] = {n: middle([o.summary(case) for o in rounds]) for n, rounds in same.items() if rounds}
     runs = {case: stored for case, stored in runs.items() if stored}
-    return Campaigns({n: rounds[0] for n, rounds in chosen.items()}, runs, history(runs))
+    machines = {n: rounds[0].machine for n, rounds in chosen.items()}
+    return Campaigns({n: rounds[0] for n, rounds in chosen.items()}, runs, history(runs, machines))
 
 
 def _usable(one: Round, case: str, code: str) -> bool:

@@ -110,14 +110,13 @@ def priors(variances: np.ndarray, degrees: int) -> tuple[np.ndarray, np.ndarray]
     excess = spread - trigamma(degrees / 2)
     freedom = np.array([max(noise.FEWEST_DEGREES, 2 * trigamma_inverse(x)) if x > 0 else math.inf for x in excess])
     offset = np.array([digamma(d / 2) - math.log(d / 2) if math.isfinite(d) else 0.0 for d in freedom])
-    return np.exp(mean + offset), freedom
+    return np.exp(mean + offset), np.minimum(freedom, noise.MOST_DEGREES)
 
 
 def moderated(scale: np.ndarray, freedom: np.ndarray, own: np.ndarray, degrees: int) -> tuple[np.ndarray, np.ndarray]:
     """Variances in units of the stated one and their degrees of freedom."""
-    finite = np.where(np.isfinite(freedom), freedom, 1.0)[:, None]
-    mixed = (finite * scale[:, None] + degrees * own) / (finite + degrees)
-    return np.where(np.isfinite(freedom)[:, None], mixed, scale[:, None]), freedom + degrees
+    mixed = (freedom[:, None] * scale[:, None] + degrees * own) / (freedom[:, None] + degrees)
+    return np.maximum(mixed, own), freedom + degrees
 
 
 def quantiles(tail: float, freedom: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Suites of 400 unchanged kernels with the noise of an H200: what runs of them on other starts of the machine give.
 
-Levels of starts, processes and pairs all have heavy tails (Student's t, 5 degrees of freedom). Part of what starts
+Levels of starts, processes and pairs all have heavy tails (Student's t, 3.5 degrees of freedom). Part of what starts
 differ by is common to many kernels, as kinds of cards have it: few factors, each kernel with a loading of its own. A
 share of the cases has a slow state that some processes find.
 """
@@ -29,6 +29,7 @@ NOISE = (
     Class("power-limited", 0.13, 798e-6, 0.0103, 0.0167, 0.0010, 0.0095, 0.72, 0.63, limited=True, common=0.0),
     Class("5 to 20 us", 0.10, 9.2e-6, 0.0022, 0.0028, 0.0016, 0.0043, 0.49, 0.21, common=0.55),
 )
+FREEDOM = 3.5  # degrees of freedom of all tails, as ``simulated_tails.py`` fits them to those rounds
 FACTORS = 2
 CAMPAIGN = 0.001  # standard deviation of what a whole campaign has in common
 SLOW_SHARE, SLOW_CHANCE, SLOW = 0.02, 0.1, 0.01  # cases with a slow state, how often a process has it, how slow
@@ -42,6 +43,7 @@ class Suite:
     suites: int
     noise: tuple[Class, ...] = NOISE
     scaled: float = 1.0  # times the ``common`` share of each class
+    freedom: float = FREEDOM
 
     def __post_init__(self) -> None:
         counts = [round(c.share * CASES) for c in self.noise]
@@ -62,8 +64,8 @@ class Suite:
         self.loadings = self.heavy(*shape, FACTORS) / math.sqrt(FACTORS)
 
     def heavy(self, *shape: int) -> np.ndarray:
-        """Student's t with 5 degrees of freedom, variance 1."""
-        return self.rng.standard_t(5, shape) / math.sqrt(5 / 3)
+        """Student's t with ``freedom`` degrees of freedom, variance 1."""
+        return self.rng.standard_t(self.freedom, shape) / math.sqrt(self.freedom / (self.freedom - 2))
 
     def levels(self, count: int) -> np.ndarray:
         """ln t of ``count`` starts about the case's own, (suites, cases, count): what all processes have in common."""

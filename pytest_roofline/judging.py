@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pytest_roofline.baselines import Past, Store, another_host, device_key, latest, past
+from pytest_roofline.baselines import Past, Store, another_host, device_key, latest, past, start_of
 from pytest_roofline.causes import clock_moved, floor_explains
 from pytest_roofline.contract import Case, Floor
 from pytest_roofline.devices.ceilings import Ceilings
@@ -144,6 +144,7 @@ class Judge:
             host=another_host(timing.protocol, environment, runs),
             whole=moved.unexplained,
             seconds=in_seconds(summary, stored.values(), moved),
+            starts=len(set(map(start_of, runs))),
         )
         return compare(found, len(runs), around)
 

@@ -96,7 +96,8 @@ _PRECEDENCE = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """A kind, its reason and a sentence for people; numbers where there are any. ``suspect`` asks for a retest."""
+    """A kind, its reason and a sentence for people; numbers where there are any. ``campaigns`` of one start of the
+    machine count as one. ``suspect`` asks for a retest."""
 
     kind: Kind
     reason: Reason
@@ -139,7 +140,8 @@ class Circumstances:
     compared are clock cycles, so that the clock explains nothing. ``strange``: the run as a whole is like none of the
     stored ones. ``host``: what is timed is the host, and this is another one. ``whole``: what was taken out of this
     case because the whole run moved so, on ln(seconds), where no unchanged code shows whether the machine did it.
-    ``seconds``: the ratio in seconds, beside one in cycles.
+    ``seconds``: the ratio in seconds, beside one in cycles. ``starts`` of the machine that the stored runs are from,
+    0 for as many as there are runs.
     """
 
     differences: Sequence[str] = ()
@@ -151,6 +153,7 @@ class Circumstances:
     host: bool = False
     whole: float = 0.0
     seconds: float | None = None
+    starts: int = 0
 
 
 def compare(found: Change | None, campaigns: int, around: Circumstances | None = None) -> Verdict:
@@ -164,7 +167,10 @@ def compare(found: Change | None, campaigns: int, around: Circumstances | None =
         return Verdict(Kind.NEW, Reason.NO_BASELINE, sentence, suspect=True)
     kind, reason = _classify(found)
     unit = "in clock cycles " if around.cycles else ""
+    starts = around.starts or campaigns
     sentence = f"{interval(found)} {unit}against {campaigns} stored run{'s' if campaigns > 1 else ''}"
+    if starts < campaigns:
+        sentence += f" of {starts} start{'s' if starts > 1 else ''} of the machine"
     if around.cycles and around.seconds is not None:
         sentence += f" ({100 * (around.seconds - 1):+.1f} % in seconds)"
     if around.differences:
@@ -174,7 +180,7 @@ def compare(found: Change | None, campaigns: int, around: Circumstances | None =
     if kind is Kind.UNRESOLVED:
         sentence += f"; a slowdown below {100 * found.detectable:.1f} % might not show"
     suspect = kind is not Kind.SAME or (around.clock != 1.0 and not around.same_code)
-    return Verdict(kind, reason, sentence, found, campaigns, suspect)
+    return Verdict(kind, reason, sentence, found, starts, suspect)
 
 
 def _explained(kind: Kind, reason: Reason, found: Change, around: Circumstances) -> tuple[Kind, Reason, str]:

@@ -5,7 +5,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pytest_roofline.statistics import Change, Summary
@@ -54,12 +54,12 @@ def held(current, baseline, around=None):
     [
         (1.10e-3, QUIET, Kind.REGRESSION, Reason.SLOWER),
         (1.02e-3, QUIET, Kind.REGRESSION, Reason.SLOWER),
-        (1.007e-3, QUIET, Kind.UNRESOLVED, Reason.BORDERLINE),
+        (1.01e-3, QUIET, Kind.UNRESOLVED, Reason.BORDERLINE),
         (1.003e-3, QUIET, Kind.SAME, Reason.WITHIN_SPREAD),
         (1.0e-3, QUIET, Kind.SAME, Reason.WITHIN_SPREAD),
-        (1e-3 / 1.007, QUIET, Kind.UNRESOLVED, Reason.BORDERLINE),
+        (1e-3 / 1.01, QUIET, Kind.UNRESOLVED, Reason.BORDERLINE),
         (0.9e-3, QUIET, Kind.IMPROVEMENT, Reason.FASTER),
-        (1.12e-3, QUIET[2:3], Kind.REGRESSION, Reason.SLOWER),
+        (1.15e-3, QUIET[2:3], Kind.REGRESSION, Reason.SLOWER),
         (1.02e-3, QUIET[2:3], Kind.SAME, Reason.WITHIN_SPREAD),
         (3.0e-6, SHORT, Kind.REGRESSION, Reason.SLOWER),
         (1.10e-3, QUIET[2:3], Kind.UNRESOLVED, Reason.TOO_NOISY),
@@ -73,7 +73,7 @@ def held(current, baseline, around=None):
     ],
 )
 def test_a_run_against_its_baseline(seconds, baseline, kind, reason):
-    """Five quiet campaigns show 2 %, one shows 12 %; a wide spread cannot tell, and says so. What may be slower
+    """Five quiet campaigns show 2 %, one shows 15 %; a wide spread cannot tell, and says so. What may be slower
     by 15 % is not the same, however near the whole interval comes to 1."""
     found = held(run(seconds), baseline)
     assert (found.kind, found.reason, found.campaigns) == (kind, reason, len(baseline))
@@ -237,6 +237,7 @@ def test_a_stored_run_measured_again_is_never_a_regression(spread, data):
     assert found.kind in (Kind.SAME, Kind.UNRESOLVED)
 
 
+@settings(deadline=None)
 @given(st.floats(1e-7, 1e-2), st.floats(1.0, 3.0), st.lists(st.floats(0.98, 1.02), min_size=1, max_size=8))
 def test_improvement_and_regression_mirror_each_other(seconds, ratio, spread):
     """What holds for a slowdown holds for the inverse speed-up."""
@@ -249,6 +250,7 @@ def test_improvement_and_regression_mirror_each_other(seconds, ratio, spread):
     assert faster.kind is mirror.get(slower.kind, slower.kind)
 
 
+@settings(deadline=None)
 @given(st.floats(1.0, 3.0), st.floats(1.0, 3.0), st.integers(1, 8))
 def test_a_larger_slowdown_is_never_judged_more_kindly(a, b, campaigns):
     """Same, unresolved, regression, in this order."""
@@ -374,6 +376,7 @@ def test_beside_an_impossible_time_nothing_else_is_told():
     assert "regression" not in found.sentence
 
 
+@settings(deadline=None)
 @given(st.floats(0.5, 2), st.integers(1, 8))
 def test_a_baseline_of_fewer_than_five_campaigns_is_provisional(ratio, count):
     """However clear the result, it says on how little it rests."""

@@ -16,6 +16,7 @@ from pytest_roofline.baselines.content import (
     differences,
     latest,
     run_of,
+    start_of,
 )
 from pytest_roofline.baselines.counted import ARCHITECTURES, Counted, CountedCase, counted_for
 from pytest_roofline.baselines.past import Past, past
@@ -43,4 +44,5 @@ __all__ = [
     "read",
     "render",
     "run_of",
+    "start_of",
 ]

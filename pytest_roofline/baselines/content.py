@@ -168,6 +168,12 @@ def campaign_id(environment: Environment, date: str) -> str:
     return ".".join(filter(None, parts))
 
 
+def start_of(campaign: str) -> str:
+    """The start of the machine in a campaign's name; with the day, where the start is not known."""
+    parts = campaign.split(".")
+    return ".".join(parts[:2]) if parts[1:2] == ["unknown"] else next(iter(parts[1:2]), campaign)
+
+
 def another_host(protocol: str, environment: Environment, campaigns: Iterable[str]) -> bool:
     """Whether what was timed is the host, on another machine than all of those campaigns, or on another start of it.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_roofline.baselines.content import Baseline, Noise, Run, differences, of_one_kernel
+from pytest_roofline.baselines.content import Baseline, Noise, Run, differences, of_one_kernel, start_of
 from pytest_roofline.evidence import Environment
 from pytest_roofline.statistics.noise import Prior, between_pairs
 from pytest_roofline.statistics.paired import prior_of
@@ -51,4 +51,5 @@ def past(baselines: Iterable[Baseline], here: Environment) -> Past:
             for n in found
         ]
     )
-    return Past(runs, changed, history(summaries), noise, pairs)
+    starts = {name: start_of(name) for stored in runs.values() for name in stored}
+    return Past(runs, changed, history(summaries, starts), noise, pairs)

@@ -25,7 +25,7 @@ CAPPED = 9.0  # squared difference of a kernel: one that has changed counts as t
 FEWEST = 30  # kernels that two campaigns have in common, before their distance is known
 NEAREST = 0.02  # distance: campaigns never count as the same one
 LEAST = 0.5  # of a kriging variance: no run is known better than half of what two campaigns share
-CAMPAIGNS = 4  # below them likeness is not known from noise: two cards of one start are like each other, and alone
+STARTS = 4  # of the machine; below them likeness is not known from noise: cards of one start are like each other
 STRANGE = 3.2  # times the usual kriging variance, from where a run is like no stored campaign
 _ROUNDS = 3  # of distances and noise in turn; they have settled after two on every baseline seen
 
@@ -45,7 +45,8 @@ class Mixture:
 class Likeness:
     """What stored campaigns say of each other: their ``values`` without what each has in common, ``distances`` of pairs
     that have enough in common, the noise that is left of each case, the prior of those variances, and the ``usual``
-    kriging variance of a stored campaign among the others. All of it is empty for fewer than four campaigns.
+    kriging variance of a stored campaign among those of other starts. All of it is empty for campaigns of fewer than
+    four ``starts`` (campaign -> start of the machine, the campaign itself where that is not known).
 
     ``trust`` is the share of the differences among distances that is none of chance.
     """
@@ -56,6 +57,7 @@ class Likeness:
     prior: Prior = field(default_factory=Prior)
     usual: float | None = None
     trust: float = 1.0
+    starts: Mapping[str, str] = field(default_factory=dict)
     _mixtures: dict[tuple[object, ...], Mixture] = field(default_factory=dict, repr=False, compare=False)
 
     def to(self, current: Mapping[str, float]) -> dict[str, float]:
@@ -89,8 +91,14 @@ class Likeness:
         return middle + self.trust * (far - middle)
 
     def near(self, name: str) -> dict[str, float]:
-        """The distances of a stored campaign from the others."""
-        return {next(iter(pair - {name})): far for pair, far in self.distances.items() if name in pair}
+        """The distances of a stored campaign from those of other starts: another card of its own start says more of it
+        than any campaign can say of a run to come."""
+        others = {next(iter(pair - {name})): far for pair, far in self.distances.items() if name in pair}
+        return {other: far for other, far in others.items() if self.start(other) != self.start(name)}
+
+    def start(self, name: str) -> str:
+        """The start of the machine that a campaign was taken on."""
+        return self.starts.get(name, name)
 
     def strangeness(self, to: Mapping[str, float]) -> float:
         """The kriging variance of a run, over that of a stored campaign among the others; 1 where neither is known."""
@@ -99,25 +107,25 @@ class Likeness:
         return self.mixed(sorted(to), to).variance / self.usual
 
 
-def fit(values: Values, stated: Mapping[str, float]) -> Likeness:
-    """From values without the campaigns' shifts, and the stated noise of each case.
+def fit(values: Values, stated: Mapping[str, float], starts: Mapping[str, str] | None = None) -> Likeness:
+    """From values without the campaigns' shifts, the stated noise of each case, and the start of each campaign.
 
     Distances need each case's noise, and that is what is left of it once the campaigns' likeness is known: both are
     found in turn. Each campaign is predicted from the others; what a case then differs by is its noise.
     """
     spreads, prior = {case: Spread(noise**2, math.inf) for case, noise in stated.items()}, Prior()
     for _ in range(_ROUNDS):
-        known = _distances(values, spreads)
-        if len(frozenset().union(*known.distances)) < CAMPAIGNS:
+        known = _distances(values, spreads, starts or {})
+        if len(set(map(known.start, frozenset().union(*known.distances)))) < STARTS:
             return Likeness()
         own = _left(known, statistics.median(known.distances.values()))
         prior = fit_prior((variance / stated[case] ** 2, degrees) for case, (variance, degrees) in own.items())
         spreads = {case: blend(prior, stated[case], *own.get(case, (0.0, 0))) for case in values}
-    known = _distances(values, spreads)
+    known = _distances(values, spreads, starts or {})
     return replace(known, prior=prior, usual=_usual(known))
 
 
-def _distances(values: Values, spreads: Mapping[str, Spread]) -> Likeness:
+def _distances(values: Values, spreads: Mapping[str, Spread], starts: Mapping[str, str]) -> Likeness:
     columns, scales = _by_campaign(values), {case: math.sqrt(spread.variance) for case, spread in spreads.items()}
     found, chance = {}, []
     for one, other in itertools.combinations(sorted(columns), 2):
@@ -127,21 +135,28 @@ def _distances(values: Values, spreads: Mapping[str, Spread]) -> Likeness:
             # Variance of a mean of n squares of normal variables.
             chance.append(2 * far**2 / len(columns[one].keys() & columns[other].keys()))
     spread = statistics.variance(found.values()) if len(found) > 2 else 0.0
-    return Likeness(values, found, spreads, trust=max(0.0, 1 - statistics.fmean(chance) / spread) if spread else 0.0)
+    trust = max(0.0, 1 - statistics.fmean(chance) / spread) if spread else 0.0
+    return Likeness(values, found, spreads, trust=trust, starts=starts)
 
 
 def _left(known: Likeness, unit: float) -> dict[str, tuple[float, int]]:
-    """The variance of what each case differs by from the mixture of all other campaigns, with its degrees of freedom;
-    in units in which the distance ``unit`` is 1, since noise and distances share a factor that is free."""
-    squares: dict[str, list[float]] = {}
+    """The variance of what each case differs by from the mixture of campaigns of other starts, with its degrees of
+    freedom, which is one less than starts; in units in which the distance ``unit`` is 1, since noise and distances
+    share a factor that is free."""
+    squares: dict[str, dict[str, list[float]]] = {}
     for name, column in _by_campaign(known.values).items():
         near = known.near(name)
         found = {case: (value, expected) for case, value in column.items() if (expected := known.expected(case, near))}
         differences = {case: value - expected[0] for case, (value, expected) in found.items()}
         middle = statistics.median(differences.values()) if differences else 0.0
         for case, difference in differences.items():
-            squares.setdefault(case, []).append((difference - middle) ** 2 * unit / found[case][1][1])
-    return {case: (statistics.fmean(some), len(some) - 1) for case, some in squares.items() if len(some) > 1}
+            scaled = (difference - middle) ** 2 * unit / found[case][1][1]
+            squares.setdefault(case, {}).setdefault(known.start(name), []).append(scaled)
+    return {
+        case: (statistics.fmean(map(statistics.fmean, some.values())), len(some) - 1)
+        for case, some in squares.items()
+        if len(some) > 1
+    }
 
 
 def _usual(known: Likeness) -> float | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_roofline.statistics.distributions import digamma, student_quantile, trigamma, trigamma_inverse
@@ -33,6 +33,7 @@ _STATED_DEGREES = (
     20.0  # what the stated noise is worth where nothing was fitted: it comes from other cases and machines
 )
 FEWEST_DEGREES = 4.0  # below them a variance of two runs says nothing, and the quantiles of rare alarms explode
+MOST_DEGREES = 20.0  # however alike cases are: one that is not must keep what its own runs say
 OUTLYING = 3.0  # robust standard deviations of ln(variance)
 NO_VARIANCE = 1e-4  # of the stated one: equal summaries are no proof of a machine without noise
 
@@ -92,9 +93,10 @@ def fit_prior(variances: Iterable[tuple[float, int]]) -> Prior:
     mean = statistics.fmean(logs)
     excess = statistics.variance(logs, mean) - statistics.fmean(trigamma(d / 2) for _, d in known)
     if excess <= 0:  # the cases do not differ in noise
-        return Prior(math.exp(mean), math.inf, len(known))
+        return Prior(math.exp(mean), MOST_DEGREES, len(known))
     degrees = max(FEWEST_DEGREES, 2 * trigamma_inverse(excess))
-    return Prior(math.exp(mean + digamma(degrees / 2) - math.log(degrees / 2)), degrees, len(known))
+    scale = math.exp(mean + digamma(degrees / 2) - math.log(degrees / 2))
+    return Prior(scale, min(degrees, MOST_DEGREES), len(known))
 
 
 def _without_outliers(known: Sequence[tuple[float, int]]) -> list[tuple[float, int]]:
@@ -115,8 +117,29 @@ def moderate(prior: Prior, stated: float, values: Sequence[Sequence[float]]) -> 
 
 
 def blend(prior: Prior, stated: float, own: float, degrees: int) -> Spread:
-    """The same from a variance of its ``own`` that is worth ``degrees`` degrees of freedom, which may be none."""
-    if math.isinf(prior.degrees):
-        return Spread(prior.scale * stated**2, math.inf)
-    total = prior.degrees + degrees
-    return Spread((prior.degrees * prior.scale * stated**2 + degrees * own) / total, total)
+    """The same from a variance of its ``own`` that is worth ``degrees`` degrees of freedom, which may be none.
+
+    A case that scatters more than its prior keeps its own variance: hundreds of quiet kernels must not quieten a noisy
+    one. One that scatters less may owe that to chance, and is drawn up.
+    """
+    usual, total = prior.scale * stated**2, prior.degrees + degrees
+    if not degrees or math.isinf(prior.degrees):
+        return Spread(max(usual, own) if degrees else usual, total)
+    return Spread(max(own, (prior.degrees * usual + degrees * own) / total), total)
+
+
+def by_start(values: Mapping[str, float], starts: Mapping[str, str]) -> tuple[float, float, int]:
+    """The mean of a case's values by campaign, their variance, and the degrees of freedom that it is worth.
+
+    Campaigns of one start of the machine, which ``starts`` names where it is known, count as one: its cards differ less
+    than starts do, so that they say little of those. Raises ``ValueError`` for no values.
+    """
+    if not values:
+        raise ValueError("there is no campaign")
+    groups: dict[str, list[float]] = {}
+    for name, value in values.items():
+        groups.setdefault(starts.get(name, name), []).append(value)
+    level = statistics.fmean(map(statistics.fmean, groups.values()))
+    squares = [statistics.fmean((x - level) ** 2 for x in group) for group in groups.values()]
+    degrees = len(groups) - 1
+    return level, math.fsum(squares) / degrees if degrees else 0.0, degrees

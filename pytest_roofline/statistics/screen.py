@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pytest_roofline.statistics.likeness import CAMPAIGNS, Likeness, controls, fit
-from pytest_roofline.statistics.noise import Prior, Spread, between_runs, fit_prior, moderate
+from pytest_roofline.statistics.likeness import STARTS, Likeness, controls, fit
+from pytest_roofline.statistics.noise import Prior, Spread, between_runs, blend, by_start, fit_prior
 from pytest_roofline.statistics.summaries import MINIMAL, Change, Summary, alarm
 
 FALSE_ALARM = alarm(400)  # of one unchanged case, while it is not known how many can have changed
-HEAVY = 1e-3  # chance from which on levels of starts have heavier tails than Student's: benchmarks/detectors.py
+HEAVY = 1e-3  # chance below which a tail is left that falls with its cube: benchmarks/detectors.py
 MISS = 0.01  # of a slowdown of the size called detectable
 CLEARED = 2.5e-4  # of a slowdown of the size called excluded, which is not retested
 CAMPAIGN_SHIFT = 0.005  # stated standard deviation of what a whole campaign has in common
@@ -79,17 +79,19 @@ class Shift:
 
 @dataclass(frozen=True)
 class History:
-    """What stored campaigns say: the level of each case without the campaigns' shifts, its residuals, the shifts, the
-    prior of the variances and the ``stated`` noise, and which campaigns are like each other. Cases in ``cycles`` are
-    compared in clock cycles, all others in seconds."""
+    """What stored campaigns say: the level of each case without the campaigns' shifts, the variance of its ``own`` with
+    its degrees of freedom, the shifts, the prior of the variances and the ``stated`` noise, and which campaigns are
+    like each other. Cases in ``cycles`` are compared in clock cycles, all others in seconds. ``starts`` of the machine
+    are what is counted, where they are known (campaign -> start): cards of one start differ less than starts do."""
 
     levels: Mapping[str, float] = field(default_factory=dict)
-    residuals: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    own: Mapping[str, tuple[float, int]] = field(default_factory=dict)
     shifts: Mapping[str, float] = field(default_factory=dict)
     prior: Prior = field(default_factory=Prior)
     likeness: Likeness = field(default_factory=Likeness)
     cycles: frozenset[str] = frozenset()
     stated: Mapping[str, float] = field(default_factory=dict)
+    starts: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, case: str, run: Summary) -> float | None:
         """What is compared of a run; ``None`` where its clock would have to be known."""
@@ -97,14 +99,17 @@ class History:
 
     @property
     def usual_shift(self) -> float:
-        """Standard deviation of the campaigns' shifts: the stated one, or what five and more campaigns show."""
+        """Standard deviation of the campaigns' shifts: the stated one, or what campaigns of five and more starts
+        show."""
         seen = list(self.shifts.values())
-        return max(statistics.stdev(seen), 1e-3) if len(seen) >= 5 else CAMPAIGN_SHIFT
+        starts = {self.starts.get(name, name) for name in self.shifts}
+        return max(statistics.stdev(seen), 1e-3) if len(starts) >= 5 else CAMPAIGN_SHIFT
 
 
-def history(stored: Mapping[str, Runs]) -> History:
+def history(stored: Mapping[str, Runs], starts: Mapping[str, str] | None = None) -> History:
     """Fit levels and campaign shifts to what is stored (case -> campaign -> summary) by median polish, which a few
-    changed cases do not disturb."""
+    changed cases do not disturb. ``starts`` says on which start of the machine a campaign was taken."""
+    starts = starts or {}
     held = held_down(stored)
     values = {
         case: {name: (run.log_cycles if case in held else None) or run.log_mean for name, run in runs.items()}
@@ -115,18 +120,20 @@ def history(stored: Mapping[str, Runs]) -> History:
     shifts = dict.fromkeys(campaigns, 0.0)
     levels: dict[str, float] = {}
     for _ in range(_SWEEPS):
-        levels = {case: statistics.fmean(x - shifts[name] for name, x in runs.items()) for case, runs in values.items()}
+        levels = {
+            case: by_start({name: x - shifts[name] for name, x in runs.items()}, starts)[0]
+            for case, runs in values.items()
+        }
         shifts = _centred({name: _shift(values, levels, name) for name in campaigns})
     plain = {case: {name: x - shifts[name] for name, x in runs.items()} for case, runs in values.items()}
-    residuals = {case: [x - levels[case] for x in runs.values()] for case, runs in plain.items()}
+    own = {case: by_start(runs, starts)[1:] for case, runs in plain.items()}
     stated = {case: _stated(stored[case].values()) for case in values}
-    own = ((statistics.variance(r) / stated[c] ** 2, len(r) - 1) for c, r in residuals.items() if len(r) > 1)
-    # Few campaigns may all be of one start, whose cards differ less than starts do: then what is stated counts.
-    prior = fit_prior(own) if len(campaigns) >= CAMPAIGNS else Prior()
+    known = ((variance / stated[case] ** 2, degrees) for case, (variance, degrees) in own.items())
+    prior = fit_prior(known) if len({starts.get(name, name) for name in campaigns}) >= STARTS else Prior()
     # Cards that are alike otherwise lower their clocks differently: of 0.40 % that levels of such kernels are off the
     # mean of other starts, 0.41 % are left by the mixture.
     free = {case: runs for case, runs in plain.items() if case not in held}
-    return History(levels, residuals, shifts, prior, fit(free, stated), held, stated)
+    return History(levels, own, shifts, prior, fit(free, stated, starts), held, stated, starts)
 
 
 def held_down(stored: Mapping[str, Runs]) -> frozenset[str]:
@@ -180,8 +187,8 @@ def expected(case: str, past: History, distances: Mapping[str, float]) -> tuple[
     found = past.likeness.expected(case, distances) if distances else None
     if found is not None:
         return found[0], past.likeness.spreads[case], found[1]
-    residuals = past.residuals[case]
-    return past.levels[case], moderate(past.prior, past.stated[case], [residuals]), 1 + 1 / len(residuals)
+    variance, degrees = past.own[case]
+    return past.levels[case], blend(past.prior, past.stated[case], variance, degrees), 1 + 1 / (degrees + 1)
 
 
 def compare_run(
@@ -193,10 +200,11 @@ def compare_run(
     """
     if not runs:
         raise ValueError("there is no baseline to compare with")
-    value, seconds = past.value(case, current), [run.log_mean for run in runs.values()]
+    value = past.value(case, current)
     if value is None or case not in past.levels:  # of the stored runs only their seconds can be compared with
-        own, times = moderate(past.prior, _stated(runs.values()), [seconds]), 1 + 1 / len(runs)
-        difference = current.log_mean - statistics.fmean(seconds)
+        level, variance, degrees = by_start({name: run.log_mean for name, run in runs.items()}, past.starts)
+        own, times = blend(past.prior, _stated(runs.values()), variance, degrees), 1 + 1 / (degrees + 1)
+        difference = current.log_mean - level
     else:
         level, own, times = expected(case, past, moved.distances)
         difference = value - level
@@ -211,9 +219,10 @@ def in_seconds(current: Summary, runs: Iterable[Summary], moved: Shift) -> float
 def tail_of(chance: float) -> float:
     """The tail of Student's distribution to leave for a ``chance`` of a false alarm.
 
-    In simulations a tail of 1e-3 gives a third as many alarms, one of 2.5e-5 three times as many.
+    Levels of starts have heavier tails than a variance of few runs accounts for: in simulations with those that were
+    recorded a tail of 1e-3 gives two thirds as many alarms, one of 1e-6 sixty times as many.
     """
-    return min(chance, chance**2 / HEAVY)
+    return min(chance, chance * (chance / HEAVY) ** 2)
 
 
 def change(difference: float, own: Spread, times: float, beside: float = 0.0, chance: float = FALSE_ALARM) -> Change:

@@ -75,7 +75,8 @@ class Change:
 
     The interval is as wide as the rule behind it needs it: a change is called one where all of it lies beyond
     :data:`MINIMAL`. ``detectable`` is a fraction: a kernel slowed by it has such an interval in 99 % of runs.
-    ``excluded`` is one, too: a kernel slowed by it looks like this once in 400 runs.
+    ``excluded`` is one, too: a kernel slowed by it looks as fast as this once in 4000 runs against stored campaigns
+    (``screen.CLEARED``), once in 1000 in pairs (``paired.CLEARED``).
     """
 
     ratio: float

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pytest_roofline.statistics import MINIMAL, Summary
+from pytest_roofline.statistics import MINIMAL, Summary, alarm
 from pytest_roofline.statistics.likeness import STRANGE
 from pytest_roofline.statistics.screen import (
     CAMPAIGN_SHIFT,
@@ -18,6 +18,7 @@ from pytest_roofline.statistics.screen import (
     held_down,
     history,
     shift,
+    tail_of,
 )
 
 NO_SHIFT = Shift(usual=1e-9)
@@ -93,12 +94,17 @@ def test_a_case_that_scatters_gets_a_wide_interval_even_in_a_quiet_suite():
 
 
 def test_a_quiet_suite_sees_little():
-    """With five campaigns of 0.2 % noise a slowdown of 5 % shows in 99 % of runs, from the stored baseline alone."""
+    """With five campaigns of 0.2 % noise a slowdown of 5 % shows in 99 % of runs for two kernels in three, from the
+    stored baseline alone and with 400 changed; those that scattered most by chance need a little more."""
     stored_suite = suite()
     past = history(stored_suite)
     moved = Shift(0.0, 1e-3, 60, 1e-3)
-    for case, runs in stored_suite.items():
-        assert compare_run(case, run(math.exp(past.levels[case])), runs, past, moved).detectable < 0.05
+    found = [
+        compare_run(case, run(math.exp(past.levels[case])), runs, past, moved).detectable
+        for case, runs in stored_suite.items()
+    ]
+    assert sum(one < 0.05 for one in found) >= 40
+    assert max(found) < 0.12
     assert past.prior.cases == 60
 
 
@@ -110,6 +116,21 @@ def test_few_campaigns_do_not_say_how_little_starts_differ(campaigns):
     current = {case: run(math.exp(level)) for case, level in past.levels.items()}
     slower = run(current["case0"].seconds * 1.02)
     assert compare_run("case0", slower, stored_suite["case0"], past, shift(current, past)).low < 1 + MINIMAL
+
+
+@pytest.mark.parametrize("cases", [10, 29, 60])
+def test_campaigns_of_one_start_do_not_say_how_little_starts_differ(cases):
+    """Eight cards of one start that are as good as equal: 2 % on another start are no regression, in small suites as in
+    large ones. On eight starts they would be one."""
+    stored_suite = suite(noise=2e-4, campaigns=8, cases=cases)
+    current = {case: run(runs["c0"].seconds) for case, runs in stored_suite.items()}
+    slower = run(current["case0"].seconds * 1.02)
+    one, eight = history(stored_suite, dict.fromkeys(stored_suite["case0"], "start")), history(stored_suite)
+    lows = [
+        compare_run("case0", slower, stored_suite["case0"], past, shift(current, past)).low for past in (one, eight)
+    ]
+    assert lows[0] < 1 < 1 + MINIMAL < lows[1]
+    assert one.usual_shift == CAMPAIGN_SHIFT
 
 
 def test_power_limited_runs_are_trusted_less():
@@ -134,7 +155,7 @@ def test_a_detectable_slowdown_shows_even_if_measured_low(seconds, values):
 
 @given(st.floats(1e-7, 1e-2), spreads, st.floats(0.9, 1.1))
 def test_what_is_excluded_lies_within_the_interval(seconds, values, ratio):
-    """One chance in 400 is less sure than one in 40,000."""
+    """One chance in 4000 is less sure than one in 40,000."""
     found = alone(seconds * ratio, [seconds * s for s in values])
     assert found.ratio < 1 + found.excluded < found.high
 
@@ -297,7 +318,8 @@ def kinds(cards, seed=3):
 
 @pytest.mark.parametrize("kind", [0, 1])
 def test_a_run_is_held_against_campaigns_of_its_own_kind(kind):
-    """A kernel that differs by 3 % between two kinds of cards is no regression on either, and 2 % more is one."""
+    """A kernel that differs by 3 % between two kinds of cards is no regression on either, and 2 % more is one where few
+    kernels have changed."""
     stored_suite = kinds([0, 0, 0, 1, 1, 1])
     past = history(stored_suite)
     current = {case: runs["c9"] for case, runs in kinds([kind] * 10, seed=4).items()}
@@ -306,7 +328,7 @@ def test_a_run_is_held_against_campaigns_of_its_own_kind(kind):
     found = compare_run("case0", current["case0"], stored_suite["case0"], past, moved)
     assert found.ratio == pytest.approx(1.0, abs=0.005)
     slower = run(current["case0"].seconds * 1.02)
-    assert compare_run("case0", slower, stored_suite["case0"], past, moved).low > 1 + MINIMAL
+    assert compare_run("case0", slower, stored_suite["case0"], past, moved, alarm(10)).low > 1 + MINIMAL
 
 
 def test_a_card_of_a_new_kind_is_strange_and_widens_the_intervals():
@@ -363,3 +385,9 @@ def test_a_shift_that_the_code_may_have_made_is_not_explained(unchanged):
     *_, moved = slowed_suite(60, unchanged)
     assert not moved.anchored
     assert moved.unexplained == moved.mean == pytest.approx(math.log(1.5), rel=0.01)
+
+
+@pytest.mark.parametrize(("chance", "tail"), [(2.5e-5, 1.5625e-8), (1e-4, 1e-6), (1e-3, 1e-3), (2e-3, 2e-3)])
+def test_a_rarer_alarm_leaves_a_far_smaller_tail(chance, tail):
+    """Starts have heavier tails than Student's: below one in a thousand the tail falls with the cube of the chance."""
+    assert tail_of(chance) == pytest.approx(tail)
