@@ -85,10 +85,10 @@ def _layernorm_fused(
     BLOCK: tl.constexpr,
     EVICTION: tl.constexpr,
 ):
-    # A program reads its rows once and keeps them in registers until it has written them: the second look at a row, for
-    # the variance of its deviations, costs no memory traffic. What it keeps are distances from the row's first element,
-    # so that a large mean costs no digits; to sum up what the rounded mean lacks, as the unfused kernels do, made rows of
-    # 16 bits 11 to 17 % slower (8192 x 8192 on an H200).
+    # A program reads its rows once and keeps them in registers until it has written them: the second look at a row,
+    # for the variance of its deviations, costs no memory traffic. It keeps distances from the row's first element, so
+    # that a large mean costs no digits. To sum up what the rounded mean lacks, as the unfused kernels do, made rows
+    # of 16 bits 11 to 17 % slower (8192 x 8192 on an H200).
     row = (tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS))[:, None]
     column = tl.arange(0, BLOCK)[None, :]
     inside = (row < rows) & (column < columns)

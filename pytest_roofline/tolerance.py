@@ -48,7 +48,7 @@ class Tolerance:
 
     ``whole`` says that the rule knows of sums of small whole numbers that they are exact. A worst-case bound of random
     numbers grows with the length of a sum faster than the sum itself, until a result of zeros is within it; so what has
-    passed with those is also checked with whole numbers, unless it is interpreted, where sums are short.
+    passed with those is also checked with whole numbers; but not what is interpreted, whose sums are short, nor peers.
     """
 
     bound: Callable[[Computed], Mapping[str, Bound]]

@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
 from kernels_cuda.matmul_tensor import hopper  # noqa: E402
+from kernels_triton.matmul_tensor import persistent, tuned  # noqa: E402
 from pytest_roofline.dtypes import DType, element  # noqa: E402
 from pytest_roofline.ids import Shape  # noqa: E402
 from suite import gemm  # noqa: E402
@@ -79,3 +80,41 @@ def test_hoppers_rungs_refuse_it(variant):
         getattr(hopper, variant)(a, b, c, **options)
     torch.cuda.synchronize()
     assert (whole == 77).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "m", "n", "k"),
+    [
+        ("bf16_f32", 256, 256, 8192),
+        ("f16_f32", 128, 128, 131072),
+        ("tf32_f32", 256, 256, 8192),
+        ("fp8_f32", 256, 256, 8192),
+    ],
+)
+def test_sums_of_whole_numbers_are_exact(text, m, n, k):
+    """What the checks rely on: hardware rounds none of them, whatever the way through the tensor cores."""
+    if not hopper.available(torch.device("cuda", torch.cuda.current_device())):
+        pytest.skip("needs a GPU of sm_90a")
+    dtype = DType.parse(text)
+    a, b = (torch.randn(s, device="cuda").round().clamp(-2, 2) for s in ((m, k), (n, k)))
+    exact, kind = a.double() @ b.double().T, dtype.operand.torch()
+    a, b = a.to(kind), b.to(kind).T
+    c = torch.empty(m, n, device="cuda", dtype=gemm.result(dtype).torch())
+    hopper.best(a, b, c)
+    assert torch.equal(c, exact.to(c.dtype))
+    c.zero_()
+    persistent(a, b, c, packed=torch.empty(0, device="cuda").to(kind))
+    assert torch.equal(c, exact.to(c.dtype))
+
+
+def test_rows_2_to_the_31_apart():
+    """The stride was multiplied out in 32 bits by Triton's kernels."""
+    if torch.cuda.mem_get_info()[0] < 1 << 33:
+        pytest.skip("needs 8 GB of GPU memory")
+    whole = torch.empty((1 << 31) + 64, dtype=torch.int8, device="cuda")
+    a = whole.as_strided((2, 64), (1 << 31, 1))
+    a.copy_(torch.randint(-128, 128, (2, 64), device="cuda"))
+    b = torch.randint(-128, 128, (48, 64), device="cuda").to(torch.int8).T
+    c = torch.empty(2, 48, dtype=torch.int32, device="cuda")
+    tuned(a, b, c)
+    assert torch.equal(c.double(), a.double() @ b.double())
