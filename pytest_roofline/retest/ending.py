@@ -48,7 +48,11 @@ def ending(session: pytest.Session) -> Iterator[None]:
     """Retest once the body is over. A run that was stopped logs what it knows instead, as it stands."""
     state = session.config.stash[KEY]
     try:
-        yield
+        try:
+            yield
+        except session.Failed:  # -x: pytest ends the body by it
+            _tell_stopped(state)
+            raise
         if session.shouldstop or session.shouldfail:
             _tell_stopped(state)
         elif state.deferred.items:
