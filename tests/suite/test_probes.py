@@ -106,7 +106,7 @@ def test_the_copy_engine_needs_a_gpu(operation):
     vectors = [torch.zeros(16, dtype=torch.int8) for _ in range(4 if operation == "exchange" else 2)]
     with pytest.raises(GpuNeeded, match=f"{operation}: there is no GPU here"):
         launcher(*vectors)
-    with pytest.raises(ValueError, match=f"{operation} takes two dense equal vectors"):
+    with pytest.raises(ValueError, match=f"{operation} takes dense equal vectors"):
         launcher(vectors[0][:5], *vectors[1:])
 
 
@@ -125,7 +125,7 @@ def test_a_launcher_refuses_what_its_kernel_cannot_do():
         ),
         ("shared_bandwidth", "vectorised", (row, row[:1]), {"passes": 1}, "dense rows of 1024"),
         ("l2_bandwidth", "scalar", (x, x), {"passes": 1}, "dense rows of 1024"),
-        ("register_bandwidth", "register_bandwidth", (x, x, x, x[:5]), {"steps": 1, "ilp": 1}, "dense vectors"),
+        ("register_bandwidth", "register_bandwidth", (x, x, x, x[:5]), {"steps": 1, "ilp": 1}, "dense equal vectors"),
         ("pointer_chase", "shared", (pointers, end), {"steps": 1}, "at most 8192 lines"),
         ("pointer_chase", "cached", (pointers[:5], end), {"steps": 1}, "dense lines of 32"),
         ("launch_chain", "stream", (pointers,), {"length": 1}, "one token"),
