@@ -16,7 +16,9 @@ def forget(baseline: Baseline, pattern: str) -> list[str]:
         for case in gone:
             block.pop(case, None)
     if gone:
-        _drop_unused(baseline)
+        baseline.drop_unused_campaigns()
+        if baseline.counted is not None:
+            baseline.counted.drop_unused()
     return gone
 
 
@@ -45,10 +47,3 @@ def _blocks(baseline: Baseline) -> list[dict[str, Any]]:
 
 def _ids(baseline: Baseline) -> set[str]:
     return {case for block in _blocks(baseline) for case in block}
-
-
-def _drop_unused(baseline: Baseline) -> None:
-    used = {name for cases in (baseline.measured, baseline.noise) for runs in cases.values() for name in runs}
-    baseline.campaigns = {name: found for name, found in baseline.campaigns.items() if name in used}
-    if baseline.counted is not None:
-        baseline.counted.drop_unused()

@@ -107,6 +107,11 @@ class Baseline:
         """Every timed case that anything is stored for."""
         return {*self.measured, *self.published}
 
+    def drop_unused_campaigns(self) -> None:
+        """Forget campaigns that no time and no noise is from."""
+        used = {name for cases in (self.measured, self.noise) for runs in cases.values() for name in runs}
+        self.campaigns = {name: found for name, found in self.campaigns.items() if name in used}
+
 
 def run_of(timing: Timing, date: str = "") -> Run:
     """What is stored of a timing. Raises ``ValueError`` if its samples have no summary."""

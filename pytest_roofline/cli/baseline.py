@@ -131,8 +131,7 @@ def _forget(baseline: Baseline, keep: int) -> int:
         kept = sorted(runs)[-keep:]
         gone += len(runs) - len(kept)
         baseline.measured[case] = {name: runs[name] for name in kept}
-    used = {name for cases in (baseline.measured, baseline.noise) for runs in cases.values() for name in runs}
-    baseline.campaigns = {name: found for name, found in baseline.campaigns.items() if name in used}
+    baseline.drop_unused_campaigns()
     return gone
 
 
