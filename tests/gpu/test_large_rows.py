@@ -8,6 +8,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+pytestmark = pytest.mark.usefixtures("memory")
+
 NEAR = (1 << 31) - 1  # fits an int, the end of a block that it lies in does not
 WORDS = (1 << 31) - 8  # the same in whole 16-byte words
 PAST = (1 << 31) + 8
@@ -27,16 +29,6 @@ TRANSPOSES = [
 
 def module(language: str, operation: str):
     return pytest.importorskip(f"kernels_{language}.{operation}")
-
-
-@pytest.fixture(autouse=True)
-def memory():
-    """Skip where 20 GB are not free."""
-    free, _ = torch.cuda.mem_get_info()
-    if free < 20e9:
-        pytest.skip(f"needs 20 GB of GPU memory, {free / 1e9:.0f} are free")
-    yield
-    torch.cuda.empty_cache()
 
 
 def row(columns: int) -> torch.Tensor:

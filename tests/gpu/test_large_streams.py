@@ -17,16 +17,6 @@ def launcher(language: str, operation: str, variant: str):
     return getattr(importlib.import_module(f"kernels_{language}.{operation}"), variant)
 
 
-@pytest.fixture
-def memory():
-    """Skip where 20 GB are not free."""
-    free, _ = torch.cuda.mem_get_info()
-    if free < 20e9:
-        pytest.skip(f"needs 20 GB of GPU memory, {free / 1e9:.0f} are free")
-    yield
-    torch.cuda.empty_cache()
-
-
 @BOTH
 @WIDE
 @pytest.mark.parametrize("offset", [0, 1])
