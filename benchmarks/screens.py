@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.retests import complete  # noqa: E402
 from benchmarks.rounds_data import Round  # noqa: E402
+from pytest_roofline.attribution import Circumstances, changed, compare  # noqa: E402
 from pytest_roofline.retest.choice import controls  # noqa: E402
 from pytest_roofline.statistics import Summary, middle  # noqa: E402
 from pytest_roofline.statistics.likeness import STRANGE  # noqa: E402
@@ -27,7 +28,7 @@ from pytest_roofline.statistics.screen import (  # noqa: E402
     history,
     shift,
 )
-from pytest_roofline.verdict import Circumstances, Verdict, changed, compare  # noqa: E402
+from pytest_roofline.verdict import Verdict  # noqa: E402
 
 PROCESSES = 3  # whose median a campaign stores
 

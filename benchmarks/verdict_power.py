@@ -30,11 +30,12 @@ from benchmarks.rounds_data import Round, load  # noqa: E402
 from benchmarks.screens import campaigns  # noqa: E402
 from benchmarks.shares import Share  # noqa: E402
 from benchmarks.stored_alone import alone  # noqa: E402
+from pytest_roofline.attribution import settle  # noqa: E402
 from pytest_roofline.retest.choice import worth  # noqa: E402
 from pytest_roofline.retest.settings import SUSPECTS  # noqa: E402
 from pytest_roofline.statistics import alarm  # noqa: E402
 from pytest_roofline.statistics.paired import LOOKS, Decision, Outcome  # noqa: E402
-from pytest_roofline.verdict import Kind, settle  # noqa: E402
+from pytest_roofline.verdict import Kind  # noqa: E402
 
 Shares = dict[tuple[str, float], Share]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping
 
+from pytest_roofline.attribution import changed
 from pytest_roofline.baselines import Run
 from pytest_roofline.statistics import Change, Summary
 from pytest_roofline.statistics.screen import clock_shifted
-from pytest_roofline.verdict import changed
 
 
 def floor_explains(

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_roofline.attribution import accepted
 from pytest_roofline.baselines import Baseline, BaselineError, campaign_id, device_key, run_of
 from pytest_roofline.devices import describe
 from pytest_roofline.devices.record import DeviceRecord, load
@@ -19,7 +20,7 @@ from pytest_roofline.reports import across, stored, styled, terminal
 from pytest_roofline.reports.styled import BAD, DOUBTFUL, FAINT, GOOD, HEAD, PLAIN, Line
 from pytest_roofline.runs import files
 from pytest_roofline.state import KEY, State
-from pytest_roofline.verdict import Kind, accepted
+from pytest_roofline.verdict import Kind
 
 MARKUP = {
     PLAIN: {},

@@ -5,27 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from pytest_roofline.attribution import Circumstances, compare
 from pytest_roofline.baselines import Past, Store, another_host, device_key, latest, past, start_of
 from pytest_roofline.causes import clock_moved, floor_explains
 from pytest_roofline.contract import Case, Floor
 from pytest_roofline.devices.ceilings import Ceilings
 from pytest_roofline.devices.record import DeviceRecord
 from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing, same_code, to_plain
+from pytest_roofline.limits import Roof, hold_against_roof
 from pytest_roofline.roofline import Assessment, Rates, assess, rates
 from pytest_roofline.statistics import Change, Summary, middle, summarise
 from pytest_roofline.statistics.likeness import STRANGE
 from pytest_roofline.statistics.paired import target
 from pytest_roofline.statistics.screen import FALSE_ALARM, Shift, compare_run, in_seconds, shift
-from pytest_roofline.verdict import (
-    Circumstances,
-    Kind,
-    Reason,
-    Roof,
-    Verdict,
-    compare,
-    hold_against_roof,
-    judge,
-)
+from pytest_roofline.verdict import Kind, Reason, Verdict, judge
 
 
 @dataclass(frozen=True)

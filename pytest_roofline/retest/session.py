@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from pytest_roofline.attribution import changed, settle, shift_sentence
 from pytest_roofline.evidence import CaseSpec, Environment, Evidence, Outcome, Timing
 from pytest_roofline.judging import Row, median_of
 from pytest_roofline.retest.choice import controls, worth
@@ -14,7 +15,7 @@ from pytest_roofline.retest.pairs import Found, Order, Tell, cases, collect, ret
 from pytest_roofline.retest.settings import ALL, OFF
 from pytest_roofline.statistics import alarm, summarise
 from pytest_roofline.statistics.paired import Outcome as Paired
-from pytest_roofline.verdict import Kind, Reason, Verdict, changed, settle, shift_sentence
+from pytest_roofline.verdict import Kind, Reason, Verdict
 
 if TYPE_CHECKING:
     from pytest_roofline.state import State

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pytest_roofline.attribution import accepted
 from pytest_roofline.baselines import Baseline, Counted, CountedCase, Run, campaign_id, latest, past
 from pytest_roofline.counting import counts
 from pytest_roofline.counting.compiled import resources
@@ -23,7 +24,7 @@ from pytest_roofline.runs.record import (
     Times,
 )
 from pytest_roofline.statistics import Change
-from pytest_roofline.verdict import Kind, Reason, Verdict, accepted
+from pytest_roofline.verdict import Kind, Reason, Verdict
 
 UNTRUSTED = frozenset({Kind.INVALID.value, Kind.IMPOSSIBLE.value})
 """Verdicts whose times are never stored."""

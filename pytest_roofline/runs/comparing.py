@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pytest_roofline.attribution import Circumstances, compare
 from pytest_roofline.baselines import Baseline, Counted, Past, another_host, differences, latest, past
 from pytest_roofline.causes import clock_moved, floor_explains
 from pytest_roofline.counting import counts
@@ -17,7 +18,7 @@ from pytest_roofline.runs.record import COUNTED, CaseRecord, CountedFigures, Run
 from pytest_roofline.statistics import Change, Summary, alarm
 from pytest_roofline.statistics.likeness import STRANGE
 from pytest_roofline.statistics.screen import Shift, compare_run, in_seconds, shift
-from pytest_roofline.verdict import Circumstances, Kind, Reason, Verdict, compare
+from pytest_roofline.verdict import Kind, Reason, Verdict
 
 
 @dataclass(frozen=True)
