@@ -8,8 +8,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from suite import memory_hierarchy
-from suite.memory_hierarchy import NOTHING, ResultsError, read
+from suite.memory_hierarchy.__main__ import main
+from suite.memory_hierarchy.levels import NOTHING, lines
+from suite.memory_hierarchy.results import ResultsError, read
+from suite.memory_hierarchy.tables import occupancy_lines, stride_lines
 
 
 def entry(case: str, seconds: float, device: str = "NVIDIA H200", clock: int | None = 1980) -> dict[str, object]:
@@ -33,7 +35,7 @@ def results(tmp_path):
 
 def lines_of(path):
     """The lines of a results file by name."""
-    return {line.name: line for line in memory_hierarchy.lines(*read(path))}
+    return {line.name: line for line in lines(*read(path))}
 
 
 def test_bandwidths_are_bytes_over_time_of_the_fastest_kernel(results):
@@ -118,7 +120,7 @@ def test_a_figure_of_another_card_names_it(results, capsys):
     assert found["upload, pageable"].a100.card == "A100-SXM4-40GB, direction not stated"
     assert found["L2, latency"].a100.card == found["device memory, latency"].a100.card == "variant not stated"
     assert found["upload, pinned"].a100.card == found["L1, latency"].a100.card == ""
-    memory_hierarchy.main([str(path)])
+    main([str(path)])
     assert "12.7 GB/s published A100-SXM4-40GB, direction not stated" in capsys.readouterr().out
 
 
@@ -138,15 +140,15 @@ def test_launch_times_of_the_a100_are_derived(results):
 def test_strides_are_told_beside_their_conflicts(results):
     """Time over that of stride 1, and the greatest common divisor with 32."""
     path = results(*(entry(f"shared_stride/cuda/scalar/f32/1056x{s}", s * 1e-5) for s in (1, 3, 8)))
-    text = memory_hierarchy.stride_lines(read(path)[1])
+    text = stride_lines(read(path)[1])
     assert [line.split() for line in text[2:]] == [["1:", "1", "1.00"], ["3:", "1", "3.00"], ["8:", "8", "8.00"]]
-    assert memory_hierarchy.stride_lines({}) == []
+    assert stride_lines({}) == []
 
 
 def test_occupancy_is_told_in_bytes_in_flight(results):
     """16 warps of 32 lanes with 4 loads of 4 bytes are 8 KiB on each SM."""
     path = results(entry("occupancy/cuda/ilp_4/f32/67108864x16", 67108864 * 8 / 2e12))
-    assert memory_hierarchy.occupancy_lines(read(path)[1])[2].split() == ["16", "4", "8.0", "2.000"]
+    assert occupancy_lines(read(path)[1])[2].split() == ["16", "4", "8.0", "2.000"]
 
 
 def test_a_gpu_without_record_has_no_roofs(results):
@@ -170,10 +172,10 @@ def test_what_is_no_result_of_one_gpu_is_refused(results, tmp_path):
 
 def test_the_command_prints_the_tables(results, capsys):
     """Columns under the devices' names, then the sources; an error is one line and exit status 1."""
-    assert memory_hierarchy.main([str(results(entry("l2_bandwidth/cuda/scalar/f32/4224x16", 1e-4)))]) == 0
+    assert main([str(results(entry("l2_bandwidth/cuda/scalar/f32/4224x16", 1e-4)))]) == 0
     out = capsys.readouterr().out
     assert "NVIDIA H200  |  A100-SXM4-80GB" in out
     assert "5.45 TB/s published" in out
-    assert memory_hierarchy.main(["missing.json"]) == 1
+    assert main(["missing.json"]) == 1
     assert "missing.json is no result" in capsys.readouterr().err
-    assert memory_hierarchy.main([]) == 2
+    assert main([]) == 2

@@ -1,44 +1,21 @@
-"""The memory hierarchy of the GPU at hand, from a run of the probes, with what is published of an A100 beside it.
-
-    pytest -k "bandwidth or shared_stride or chase or occupancy or launch or upload or download or exchange" \\
-        --benchmark-only --benchmark-json=probes.json
-    python -m suite.memory_hierarchy probes.json
-
-Every figure says what it is: measured (in that run), published (with its source) or derived (with its formula). A
-bandwidth is the bytes that the operation declares over the typical time of the fastest kernel; a latency is the
-difference of two chases over the difference of their steps, so that the launch and the first round cancel.
-
-Figures of an A100 are of the card in the head of their column unless they name another. They stand here and not in
-``baselines/a100``, which takes published times of the cases of an operation: these are of other programs, and most are
-of no shape that an operation has.
-"""
+"""What a run says of each level, its capacity, bandwidth and latency, beside what is published of an A100."""
 
 from __future__ import annotations
 
-import json
-import math
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from pytest_roofline.contract import Case, Memory, Traffic
+from pytest_roofline.contract import Memory, Traffic
 from pytest_roofline.devices.identify import match
 from pytest_roofline.devices.record import DeviceRecord, load
-from pytest_roofline.discovery import load_operation
 from pytest_roofline.evidence import Provenance
-from pytest_roofline.ids import CaseId
+from suite.memory_hierarchy.results import Results
 
 MEASURED, PUBLISHED, DERIVED = (kind.value for kind in (Provenance.MEASURED, Provenance.PUBLISHED, Provenance.DERIVED))
 A100 = load("a100_sxm4_80gb")
 _GPU_BENCHES = "RRZE-HPC/gpu-benches @1038c5d"
 _DEMYSTIFYING = "arXiv 2208.11174, tables 3-4, as transcribed in kayzee3327/the-cuda-cache @791565c"
 _UNKNOWN_A100 = "variant not stated"
-
-
-class ResultsError(ValueError):
-    """The results of a run cannot be used; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -61,47 +38,6 @@ class Line:
     name: str
     here: Figure
     a100: Figure = NOTHING
-
-
-@dataclass(frozen=True)
-class Result:
-    """One timed case of a run."""
-
-    case: Case
-    seconds: float
-    host: float
-    launch_floor: float
-    clock_mhz: float | None
-
-    def rate(self, count: Callable[[Traffic], int]) -> float:
-        """Bytes per second, of the traffic that ``count`` picks."""
-        return count(self.case.work.traffic) / self.seconds
-
-
-Results = Mapping[str, Result]
-
-
-def read(path: Path) -> tuple[str, Results]:
-    """The device of a run and its results by case, peers left out. Raises :class:`ResultsError`."""
-    try:
-        benchmarks = json.loads(path.read_text(encoding="utf-8"))["benchmarks"]
-        found = [b["extra_info"]["roofline"] for b in benchmarks if "roofline" in b["extra_info"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ResultsError(f"{path} is no result of --benchmark-json: {error!r}") from error
-    devices = {entry.get("device") for entry in found}
-    if len(devices) != 1:
-        raise ResultsError(
-            f"{path} holds timings of {len(devices)} devices: take it from one run of the probes on a GPU"
-        )
-    return str(devices.pop()), {str(r.case): r for r in map(_result, found) if not r.case.kernel.peer}
-
-
-def _result(entry: Mapping[str, Any]) -> Result:
-    case_id = CaseId.parse(entry["case"])
-    timing = entry["timing"]
-    clocks = timing["telemetry"]["sm_clock_mhz"]
-    case = load_operation(f"suite.operations.{case_id.operation}").case(case_id)
-    return Result(case, entry["seconds"], timing["host"], timing["launch_floor"], clocks and sum(clocks) / 2)
 
 
 def lines(device: str, results: Results) -> list[Line]:
@@ -251,66 +187,3 @@ def _launches(results: Results) -> Iterator[Line]:
 
 def _bytes_per_second(rate: float) -> str:
     return f"{rate / 1e12:.3g} TB/s" if rate >= 1e12 else f"{rate / 1e9:.3g} GB/s"
-
-
-def stride_lines(results: Results) -> list[str]:
-    """Time of the shared-memory strides over that of stride 1, beside the lanes that meet in a bank."""
-    found = {r.case.shape.dims[1]: r.seconds for name, r in results.items() if name.startswith("shared_stride/")}
-    if 1 not in found:
-        return []
-    return [
-        "",
-        "shared-memory stride: lanes per bank (derived: gcd with 32), time over that of stride 1 (measured)",
-    ] + [
-        f"  {stride:2}: {math.gcd(stride, 32) if stride else 1:2}  {seconds / found[1]:6.2f}"
-        for stride, seconds in sorted(found.items())
-    ]
-
-
-def occupancy_lines(results: Results) -> list[str]:
-    """Bytes in flight and what they reach: Little's law says bandwidth = bytes in flight / latency."""
-    found = [r for name, r in results.items() if name.startswith("occupancy/cuda/")]
-    if not found:
-        return []
-    text = [
-        "",
-        "y = 2 x by occupancy: warps per SM, loads per thread, KiB in flight per SM (derived), TB/s (measured)",
-    ]
-    for r in sorted(found, key=lambda r: (r.case.shape.dims[1], r.case.kernel.options["ilp"])):
-        warps, ilp = r.case.shape.dims[1], r.case.kernel.options["ilp"]
-        text.append(f"  {warps:2} {ilp:2} {warps * 32 * ilp * 4 / 1024:6.1f} {r.rate(lambda t: t.total) / 1e12:7.3f}")
-    return text
-
-
-def table(device: str, found: Sequence[Line]) -> list[str]:
-    """Lines of text: name, value and kind here, value and kind of the A100; then the sources of both."""
-    widths = [max(len(line.name) for line in found), *(max(len(f.text) for f in column) for column in _columns(found))]
-    text = [f"{'':{widths[0]}}  {device}  |  {A100.name}"]
-    for line in found:
-        figures = zip((line.here, line.a100), widths[1:], strict=True)
-        cells = (f"{f.text:>{w}} {f.kind:9} {f.card}".rstrip().ljust(w + 10) for f, w in figures)
-        text.append(f"{line.name:{widths[0]}}  {'  |  '.join(cells)}".rstrip())
-    sources = (f"  {line.name}: {line.here.source or '-'}  |  {line.a100.source or '-'}" for line in found)
-    return [*text, "", "sources, here | A100:", *sources]
-
-
-def _columns(found: Sequence[Line]) -> tuple[list[Figure], list[Figure]]:
-    return [line.here for line in found], [line.a100 for line in found]
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Print the tables of the results file that is named."""
-    if len(arguments) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
-    try:
-        device, results = read(Path(arguments[0]))
-    except ResultsError as error:
-        print(error, file=sys.stderr)
-        return 1
-    print("\n".join([*table(device, lines(device, results)), *stride_lines(results), *occupancy_lines(results)]))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
