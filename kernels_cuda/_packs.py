@@ -7,7 +7,7 @@ import functools
 import torch
 
 from pytest_roofline.l2 import streamed
-from pytest_roofline.launch import Function, Source, c_type, ceil_div
+from pytest_roofline.launch import Function, Source, c_bool, c_type, ceil_div
 from pytest_roofline.operands import require_positive
 
 # Threads of a block, as in the header. Sweeps over 64 to 512 threads and 1 to 8 packs per thread of copy, add_one,
@@ -46,47 +46,40 @@ def launch_packs(
         if tensor.data_ptr() % PACK != shift:
             common = None
     last = streamed(len(tensors) * n * first.element_size(), first) if eviction else None
-    function, grid, head, packs = _plan(source, name, first.dtype, n, common, unroll, most, last)
+    function = _instance(source, name, first.dtype, n < NARROW, unroll, last)
+    grid, head, packs = _geometry(name, n, first.element_size(), common, unroll or 1, most)
     function(grid, _THREADS, (*tensors, n, head, packs, *extra))
 
 
 _THREADS = (BLOCK,)
 
 
+# Both are remembered, because they cost the host more than a launch.
 @functools.lru_cache(maxsize=4096)
-def _plan(
-    source: Source,
-    name: str,
-    dtype: torch.dtype,
-    n: int,
-    shift: int | None,
-    unroll: int | None,
-    most: int | None,
-    last: bool | None,
-) -> tuple[Function, tuple[int], int, int]:
-    """The kernel's instance, its grid, elements before the first boundary (all of them where ``shift`` says that the
-    vectors have none in common), and packs from there on. Remembered, because it costs the host more than a launch.
-
-    ``last``, unless ``None``, is an argument of the template: whether L2 evicts last what is read.
-    """
-    for what, number in ("packs per thread", unroll), ("blocks", most):
-        if number is not None:
-            require_positive(name, what, number)
-    width = PACK // dtype.itemsize
-    head = n if shift is None else min(n, -shift % PACK // dtype.itemsize)
-    packs = (n - head) // width
-    items = n - packs * (width - 1)
-    blocks = ceil_div(items, BLOCK * (unroll or 1))
-    index = "unsigned int" if n < NARROW else "unsigned long long"
-    c_name = c_type(torch.empty(0, dtype=dtype))
-    instance = [c_name, index]
-    if unroll:
-        instance.append(str(unroll))
+def _instance(
+    source: Source, name: str, dtype: torch.dtype, narrow: bool, unroll: int | None, last: bool | None
+) -> Function:
+    """The kernel for elements of ``dtype``, counted with 32 bits where they are ``narrow``, with ``unroll`` items per
+    thread, and with what L2 shall evict ``last``; ``None`` for what is no argument of its template."""
+    parameters = [c_type(torch.empty(0, dtype=dtype)), "unsigned int" if narrow else "unsigned long long"]
+    if unroll is not None:
+        require_positive(name, "packs per thread", unroll)
+        parameters.append(str(unroll))
     if last is not None:
-        instance.append(str(last).lower())
-    return (
-        source.function(f"{name}<{', '.join(instance)}>"),
-        (blocks if most is None else min(blocks, most),),
-        head,
-        packs,
-    )
+        parameters.append(c_bool(last))
+    return source.function(f"{name}<{', '.join(parameters)}>")
+
+
+@functools.lru_cache(maxsize=4096)
+def _geometry(
+    name: str, n: int, itemsize: int, shift: int | None, each: int, most: int | None
+) -> tuple[tuple[int], int, int]:
+    """The grid, elements before the first boundary of 16 bytes (all of them where ``shift`` says that the vectors have
+    none in common), and packs from there on; a thread has ``each`` items, and the grid at most ``most`` blocks."""
+    if most is not None:
+        require_positive(name, "blocks", most)
+    width = PACK // itemsize
+    head = n if shift is None else min(n, -shift % PACK // itemsize)
+    packs = (n - head) // width
+    blocks = ceil_div(n - packs * (width - 1), BLOCK * each)
+    return (blocks if most is None else min(blocks, most),), head, packs

@@ -7,7 +7,7 @@ import functools
 import torch
 
 from pytest_roofline.l2 import streamed
-from pytest_roofline.launch import Function, Source, ceil_div
+from pytest_roofline.launch import Function, Source, c_bool, ceil_div
 
 PACK = 16  # bytes of one vector access
 
@@ -39,7 +39,7 @@ def width(columns: int, *tensors: torch.Tensor) -> int:
 
 def evicts_last(x: torch.Tensor) -> str:
     """``true`` where L2 shall evict last what is read of ``x``, to write as much; as a template argument."""
-    return "true" if streamed(2 * x.nbytes, x) else "false"
+    return c_bool(streamed(2 * x.nbytes, x))
 
 
 def rows_per_block(threads: int) -> int:

@@ -231,6 +231,11 @@ def c_type(tensor: torch.Tensor) -> str:
         raise ValueError(f"no CUDA kernel takes {tensor.dtype}") from None
 
 
+def c_bool(value: bool) -> str:
+    """The C++ name of a truth value, to instantiate a template with."""
+    return "true" if value else "false"
+
+
 def ceil_div(dividend: int, divisor: int) -> int:
     """The smallest number of parts of ``divisor`` that cover ``dividend``."""
     return -(-dividend // divisor)

@@ -21,7 +21,7 @@ from pytest_roofline.counting.cuda_cpu import (  # noqa: E402
     checking,
 )
 from pytest_roofline.counting.cuda_cpu.compiler import find_compiler  # noqa: E402
-from pytest_roofline.launch import Source, ceil_div  # noqa: E402
+from pytest_roofline.launch import Source, c_bool, ceil_div  # noqa: E402
 
 DEMONSTRATIONS = Path(__file__).parent / "demonstrations"
 COALESCING, BANKS, INTENSITY, CONTROL = (
@@ -189,7 +189,7 @@ def test_bank_3_transposing_b(layout, store, load):
 def test_sync_1_both_barriers_are_needed(before, after):
     """sync-1 holds: without the first a thread reads what nobody has written, without the second it is overwritten."""
     a, b, c = numbers(32, 64), numbers(64, 32), torch.empty(32, 32)
-    kernel = CONTROL.function(f"two_barriers<{str(before).lower()}, {str(after).lower()}>")
+    kernel = CONTROL.function(f"two_barriers<{c_bool(before)}, {c_bool(after)}>")
     if before and after:
         kernel((1,), (32, 32), (a, b, c))
         torch.testing.assert_close(c, a @ b)

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.l2 import streamed
-from pytest_roofline.launch import Function, Source, c_type, ceil_div
+from pytest_roofline.launch import Function, Source, c_bool, c_type, ceil_div
 from pytest_roofline.operands import transpose_extents
 
 PACK = 16  # bytes of one vector access
@@ -87,7 +87,7 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
 def _vectorised_plan(dtype: torch.dtype, m: int, n: int, last: bool) -> tuple[Function, tuple[int], tuple[int]]:
     packs, threads = SMALL_TILE if m * n * dtype.itemsize <= SMALL_BYTES else LARGE_TILE
     tile = packs * PACK // dtype.itemsize
-    plan = f"{packs}, {threads}, {str(last).lower()}"
+    plan = f"{packs}, {threads}, {c_bool(last)}"
     function = VECTORISED.function(f"transpose_vectorised<{c_type(torch.empty(0, dtype=dtype))}, {plan}>")
     return function, (ceil_div(m, tile) * ceil_div(n, tile),), (threads,)
 
