@@ -1,12 +1,10 @@
 """A kernel that does nothing, in Triton."""
 
-import functools
-
 import torch
 import triton
 
 from pytest_roofline.launch import require
-from pytest_roofline.timing.capture import Graph, capture
+from pytest_roofline.timing.capture import recorded
 
 
 @triton.jit
@@ -31,9 +29,4 @@ def graph(token: torch.Tensor, *, blocks: int) -> None:
     if not token.is_cuda or not blocks:
         return stream(token, blocks=blocks)
     require(token.numel() == 1, "empty_launch takes one token")
-    _recorded(token, blocks).replay()
-
-
-@functools.lru_cache(maxsize=8)  # a tensor is found by its identity, and kept: a graph holds its address
-def _recorded(token: torch.Tensor, blocks: int) -> Graph:
-    return capture([lambda: _nothing[(blocks,)](token, num_warps=1)], 1)
+    recorded(stream, token, blocks=blocks).replay()

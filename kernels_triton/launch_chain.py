@@ -1,13 +1,11 @@
 """A chain of kernels that add one, in Triton."""
 
-import functools
-
 import torch
 import triton
 import triton.language as tl
 
 from pytest_roofline.launch import require
-from pytest_roofline.timing.capture import Graph, capture
+from pytest_roofline.timing.capture import recorded
 
 
 @triton.jit
@@ -30,9 +28,4 @@ def graph(token: torch.Tensor, *, length: int) -> None:
     if not token.is_cuda or not length:
         return stream(token, length=length)
     require(token.numel() == 1, "launch_chain takes one token")
-    _recorded(token, length).replay()
-
-
-@functools.lru_cache(maxsize=8)  # a tensor is found by its identity, and kept: a graph holds its address
-def _recorded(token: torch.Tensor, length: int) -> Graph:
-    return capture([lambda: _add_one[(1,)](token, num_warps=1)], length)
+    recorded(stream, token, length=length).replay()

@@ -1,12 +1,11 @@
 """A kernel that does nothing, in CUDA C++."""
 
-import functools
 from pathlib import Path
 
 import torch
 
 from pytest_roofline.launch import Source, require
-from pytest_roofline.timing.capture import Graph, capture
+from pytest_roofline.timing.capture import recorded
 
 STREAM = Source(Path(__file__).with_name("stream.cu"))
 
@@ -18,16 +17,12 @@ def stream(token: torch.Tensor, *, blocks: int) -> None:
 
 
 def graph(token: torch.Tensor, *, blocks: int) -> None:
-    """The same launch replayed from a CUDA graph that the first call records; a CPU, without graphs, launches.
+    """The same launch replayed from a CUDA graph that the first call on a token records; a CPU, without graphs,
+    launches.
 
     Raises ``ValueError`` where ``token`` is not one element.
     """
     if not token.is_cuda or not blocks:
         return stream(token, blocks=blocks)
     require(token.numel() == 1, "empty_launch takes one token")
-    _recorded(blocks, token.get_device()).replay()
-
-
-@functools.lru_cache(maxsize=8)
-def _recorded(blocks: int, device: int) -> Graph:
-    return capture([lambda: STREAM.function("empty_launch_stream")((blocks,), (32,), ())], 1)
+    recorded(stream, token, blocks=blocks).replay()

@@ -1,12 +1,11 @@
 """A chain of kernels that add one, in CUDA C++."""
 
-import functools
 from pathlib import Path
 
 import torch
 
 from pytest_roofline.launch import Source, require
-from pytest_roofline.timing.capture import Graph, capture
+from pytest_roofline.timing.capture import recorded
 
 STREAM = Source(Path(__file__).with_name("stream.cu"))
 
@@ -27,10 +26,4 @@ def graph(token: torch.Tensor, *, length: int) -> None:
     if not token.is_cuda or not length:
         return stream(token, length=length)
     require(token.numel() == 1, "launch_chain takes one token")
-    _recorded(token, length).replay()
-
-
-@functools.lru_cache(maxsize=8)  # a tensor is found by its identity, and kept: a graph holds its address
-def _recorded(token: torch.Tensor, length: int) -> Graph:
-    link = STREAM.function("launch_chain_stream")
-    return capture([lambda: link((1,), (1,), (token,))], length)
+    recorded(stream, token, length=length).replay()

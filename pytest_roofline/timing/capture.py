@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_roofline.timing.errors import AllocatedWhileTimed, NotCapturable
+
+if TYPE_CHECKING:
+    import torch
 
 Call = Callable[[], object]
 
@@ -44,6 +47,13 @@ def capture(calls: Sequence[Call], launches: int, *, may_allocate: bool = False,
             f"the launcher allocated GPU memory {allocated} times in {launches} launches: declare a workspace instead"
         )
     return graph
+
+
+@functools.lru_cache(maxsize=32)  # a tensor is found by its identity, and kept: a graph holds its address
+def recorded(launcher: Callable[..., object], tensor: torch.Tensor, **numbers: int) -> Graph:
+    """The graph of one ``launcher(tensor, **numbers)``, captured by the first call with them. Raises as
+    :func:`capture`."""
+    return capture([functools.partial(launcher, tensor, **numbers)], 1)
 
 
 def _captured(

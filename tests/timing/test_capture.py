@@ -5,7 +5,7 @@ import functools
 import pytest
 
 from pytest_roofline.timing import AllocatedWhileTimed, NotCapturable
-from pytest_roofline.timing.capture import capture
+from pytest_roofline.timing.capture import capture, recorded
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.usefixtures("engine")
@@ -39,6 +39,23 @@ def test_cuda_kernels_are_captured_as_well(engine):
     assert y.sum().item() == 0
     graph.replay()
     assert y.tolist() == [2.0] * 256
+
+
+def test_a_launch_is_recorded_once_for_a_tensor_and_its_numbers(engine):
+    """The graph holds the tensor's address, and keeps it alive; another number of launches is another graph."""
+
+    def launch(token, *, length):
+        for _ in range(length):
+            token.add_(1)
+
+    token, other = torch.zeros(1, device="cuda"), torch.zeros(1, device="cuda")
+    graph = recorded(launch, token, length=3)
+    assert recorded(launch, token, length=3) is graph
+    assert recorded(launch, token, length=2) is not graph
+    recorded(launch, other, length=1).replay()
+    graph.replay()
+    graph.replay()
+    assert (token.item(), other.item()) == (6, 1)
 
 
 def test_a_launcher_that_synchronises_is_named_and_does_no_harm(engine):
