@@ -1,6 +1,7 @@
 """A test of its own at the end of a benchmark run: does every baseline belong to a case, and did every case run?
 
-Without a GPU also: is every kernel that is timed launched by a case that is counted?
+A case that is stored and was selected must have a result, or a report of its own that says why not: that it was
+skipped, or how it failed. Without a GPU also: is every kernel that is timed launched by a case that is counted?
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import pytest
 from pytest_roofline.baselines import Baseline, device_key
 from pytest_roofline.contract import Case
 from pytest_roofline.state import KEY, State
+from pytest_roofline.verdict import Kind, Reason, Verdict
 
 NAME = "roofline-baselines"
 
@@ -22,26 +24,22 @@ class IncompleteError(Exception):
 
 
 class CompletenessItem(pytest.Item):
-    """Fails for orphan baselines, for kernels that are timed and never counted, and in a complete run for cases that a
-    baseline holds but that did not run."""
+    """Fails for orphan baselines, for kernels that are timed and never counted, and for cases that a baseline holds
+    but that did not run although they should have."""
 
     def runtest(self) -> None:
         """Compare the stored case ids with the catalogue and with this run."""
         state = self.config.stash[KEY]
         baselines = state.baselines
-        problems = [f"orphan: {text}" for text in orphans(state, baselines)]
+        problems = [_told(verdict) for verdict in orphans(state, baselines)]
         if problems:
             problems.append(
                 "pytest-roofline baseline forget CASE drops what is stored, baseline rename OLD NEW moves it"
             )
-        if state.options.timing and state.device == "gpu" and state.complete:
-            problems += [f"missing: {case} is in the baseline of this GPU, but did not run" for case in missing(state)]
-            if not state.rows:
-                problems.append("no case was timed")
-        if state.options.timing and state.device == "cpu" and state.complete and not state.options.update:
-            problems += [
-                f"missing: {case} has stored counts, but was not counted" for case in uncounted(state, baselines)
-            ]
+        state.missing = missing(state, baselines)
+        problems += map(_told, state.missing.values())
+        if state.device == "gpu" and state.complete and not state.rows:
+            problems.append("no case was timed")
         if "gate" in vars(state):
             advice = "give Shapes.counted of its operation one that launches it"
             problems += [f"uncounted: {text}: {advice}" for text in unseen(state, baselines)]
@@ -59,12 +57,18 @@ class CompletenessItem(pytest.Item):
         return self.config.stash[KEY].options.baselines, None, NAME
 
 
-def orphans(state: State, baselines: Iterable[Baseline]) -> list[str]:
-    """Stored cases that no operation times, or counts, any more."""
+def _told(verdict: Verdict) -> str:
+    return f"{verdict.kind.value}: {verdict.sentence} ({verdict.reason.value})"
+
+
+def orphans(state: State, baselines: Iterable[Baseline]) -> list[Verdict]:
+    """Stored cases that no operation times, or counts, any more. Of a file that cannot be loaded nobody knows."""
     known = {str(case) for case in state.catalogue.timed(full=True)}
-    countable = {str(case) for case in (*state.catalogue.counted(), *state.catalogue.compiled(full=True))}
+    countable, broken = _countable(state), {operation.name for operation in state.catalogue.broken}
     found = []
     for b in baselines:
+        if b.operation in broken:
+            continue
         path = state.store.path(b.device, b.operation)
         found += [f"{case} in {path} is no timed case" for case in b.case_ids() - known]
         found += [
@@ -72,30 +76,48 @@ def orphans(state: State, baselines: Iterable[Baseline]) -> list[str]:
             for case in (b.counted.cases if b.counted else ())
             if case not in countable
         ]
-    return sorted(found)
+    return [Verdict(Kind.ORPHAN, Reason.NO_CASE, sentence) for sentence in sorted(found)]
 
 
-def missing(state: State) -> list[str]:
-    """Cases of this effort that the baseline of this GPU holds, but that did not run here."""
-    from pytest_roofline.timing import environment as here
+def missing(state: State, baselines: Iterable[Baseline]) -> dict[str, Verdict]:
+    """Cases that this run should have had, because something is stored of them, and that no report accounts for."""
+    if state.device == "gpu":
+        from pytest_roofline.timing import environment
 
-    environment = here()
-    expected = {str(case) for case in state.catalogue.timed(full=state.options.effort == "full")}
-    stored = {case for b in state.store.load_all(device_key(environment)) for case in b.measured}
-    return sorted((stored & expected) - set(state.evidence))
+        here = device_key(environment())
+        stored = {case for b in baselines if b.device == here for case in b.measured}
+        absent = (stored & state.selected) - set(state.evidence)
+        sentence = "{} is in the baseline of this GPU, but did not run"
+    else:
+        stored = {case for b in baselines if b.counted for case in b.counted.cases}
+        absent = (stored & state.selected) - _counted(state) | _not_selected(state, stored & _countable(state))
+        sentence = "{} has stored counts, but was not counted"
+    found = sorted(absent - state.accounted)
+    return {case: Verdict(Kind.MISSING, Reason.NOT_RUN, sentence.format(case)) for case in found}
 
 
-def uncounted(state: State, baselines: Iterable[Baseline]) -> list[str]:
-    """Cases with stored counts that were not counted here, though this machine can count others of their language.
+def _countable(state: State) -> set[str]:
+    return {str(case) for case in (*state.catalogue.counted(), *state.catalogue.compiled(full=True))}
 
-    With quick effort most cases are not meant to be.
-    """
-    if state.options.effort == "quick":
-        return []
-    counted = {str(row.case) for row in state.gate.rows} | state.gate.unknown
-    stored = {case for b in baselines if b.counted for case in b.counted.cases}
+
+def _counted(state: State) -> set[str]:
+    return {str(row.case) for row in state.gate.rows} | state.gate.unknown
+
+
+def _not_selected(state: State, stored: set[str]) -> set[str]:
+    """In a run of everything, cases with stored counts that it does not count any more, though this machine can count
+    others of their language. An update drops their counts; with quick effort most cases are not meant to be counted."""
+    if not state.complete or state.options.update or state.options.effort == "quick":
+        return set()
     backends = {row.case.kernel.backend for row in state.gate.rows}
-    return sorted(case for case in stored - counted if case.split("/")[1] in backends)
+    return {case for case in stored - _counted(state) if case.split("/")[1] in backends}
+
+
+def account(item: pytest.Item, report: pytest.TestReport) -> None:
+    """Remember a case whose test was skipped or failed: its report says why it has no result."""
+    case = _case(item)
+    if isinstance(case, Case) and not report.passed:
+        item.config.stash[KEY].accounted.add(str(case))
 
 
 def unseen(state: State, baselines: Iterable[Baseline]) -> list[str]:
@@ -124,9 +146,9 @@ def prepare(session: pytest.Session, items: list[pytest.Item]) -> None:
     else:
         _compile_ahead(state, items)
     wanted = {str(case) for case in state.parameters("timed")}
-    collected = {str(parameter) for item in items if (parameter := _case(item)) is not None}
-    state.complete = not state.options.cases and wanted <= collected  # one case asked for by name misses no other
-    if collected:
+    state.selected = {str(parameter) for item in items if (parameter := _case(item)) is not None}
+    state.complete = not state.options.cases and wanted <= state.selected  # one asked for by name misses no other
+    if state.selected:
         items.append(CompletenessItem.from_parent(session, name=NAME))
 
 

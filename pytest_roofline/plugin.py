@@ -80,6 +80,14 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Remember which cases have a report that says why they have no result."""
+    report = yield
+    completeness.account(item, report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
     """After the last test: retest the suspects, and log what was held back."""
     with ending.ending(session):

@@ -22,6 +22,7 @@ from pytest_roofline.ids import Shape
 from pytest_roofline.judging import Judge, Row
 from pytest_roofline.options import Options, Reproduction
 from pytest_roofline.retest.deferral import Deferred
+from pytest_roofline.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_roofline.against.counts import OldCounts
@@ -41,7 +42,10 @@ class State:
     rows: list[Row] = field(default_factory=list)
     evidence: dict[str, Evidence] = field(default_factory=dict)
     collected: set[str] = field(default_factory=set)  # operations that this run has tests of
-    complete: bool = False  # whether every timed case of the catalogue was collected
+    selected: set[str] = field(default_factory=set)  # cases that a benchmark run has tests of
+    complete: bool = False  # whether those are all timed cases of the catalogue
+    accounted: set[str] = field(default_factory=set)  # cases whose own report says why they have no result
+    missing: dict[str, Verdict] = field(default_factory=dict)  # cases that nothing accounts for
     deferred: Deferred = field(default_factory=Deferred)
     told: list[str] = field(default_factory=list)  # about the run as a whole
     failures: list[str] = field(default_factory=list)  # what only the run as a whole shows

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_roofline.completeness import CompletenessItem
+from pytest_roofline.completeness import CompletenessItem, missing
 from pytest_roofline.retest.deferral import CASE
 from pytest_roofline.retest.progress import Progress
 from pytest_roofline.state import KEY, State
@@ -47,18 +47,20 @@ def _tick(item: pytest.Item) -> None:
 def ending(session: pytest.Session) -> Iterator[None]:
     """Retest once the body is over. A run that was stopped logs what it knows instead, as it stands."""
     state = session.config.stash[KEY]
+    stopped = True
     try:
         try:
             yield
-        except session.Failed:  # -x: pytest ends the body by it
+        except (session.Failed, KeyboardInterrupt):  # pytest ends the body by the first with -x and --maxfail
             _tell_stopped(state)
             raise
-        if session.shouldstop or session.shouldfail:
+        stopped = bool(session.shouldstop or session.shouldfail)
+        if stopped:
             _tell_stopped(state)
         elif state.deferred.items:
             _retest(state, session.config)
     finally:
-        state.deferred.release(lambda item: _failure(state, item))
+        state.deferred.release(lambda item: _failure(state, item, stopped))
 
 
 def _retest(state: State, config: pytest.Config) -> None:
@@ -72,11 +74,13 @@ def _retest(state: State, config: pytest.Config) -> None:
 
 
 def _tell_stopped(state: State) -> None:
+    if state.selected and (left := missing(state, state.baselines)):
+        state.told.append(f"the run was stopped: {len(left)} cases of the baseline did not run")
     if state.old is not None and state.device == "gpu":
         state.told.append(f"the run was stopped: nothing was compared with {state.old.name}")
 
 
-def _failure(state: State, item: pytest.Item) -> str | None:
+def _failure(state: State, item: pytest.Item, stopped: bool) -> str | None:
     """Why an item whose reports were held back fails."""
     if isinstance(item, CompletenessItem):
         return "\n".join(state.failures) or None
@@ -86,4 +90,5 @@ def _failure(state: State, item: pytest.Item) -> str | None:
     verdict = next(row.verdict for row in state.rows if str(row.case) == name)
     if not verdict.fails(strict=state.options.strict):
         return None
-    return f"{name}: {verdict.kind.value}: {verdict.sentence}"
+    sentence = f"{name}: {verdict.kind.value}: {verdict.sentence}"
+    return f"{sentence}; the run was stopped before it was judged again" if stopped else sentence

@@ -91,6 +91,11 @@ def failed(case: Case, outcome: str, detail: str) -> CaseRecord:
     return CaseRecord(**_problem(case), outcome=outcome, detail=detail)
 
 
+def missing(case: Case, verdict: Verdict) -> CaseRecord:
+    """The record of a case that has no result and should have one."""
+    return CaseRecord(**_problem(case), verdict=comparison("baseline", verdict))
+
+
 def comparison(against: str, verdict: Verdict) -> Comparison:
     """A verdict as plain data."""
     change = verdict.change

@@ -57,7 +57,13 @@ def against(run: RunRecord, stored: Sequence[Baseline]) -> Compared:
             f"the one is of {', '.join(others)}, the other of {run.device.key}: times and counts of different devices "
             "are never compared as if they were the same"
         )
+    run = replace(run, cases=tuple(case for case in run.cases if not _missing(case)))
     return _counted(run, stored) if run.kind == COUNTED else _timed(run, stored)
+
+
+def _missing(case: CaseRecord) -> bool:
+    """Whether the run has no result of a case: it is then among those that only the older results have."""
+    return case.verdict is not None and case.verdict.kind == Kind.MISSING.value
 
 
 def _timed(run: RunRecord, stored: Sequence[Baseline]) -> Compared:

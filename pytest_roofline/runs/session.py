@@ -75,7 +75,8 @@ class RunKeeper:
                 cases = [replace(case, ncu=state.counters.figures(case.id)) for case in cases]
         else:
             cases = list(map(self._counted, state.gate.rows)) if "gate" in vars(state) else []
-        return self._run((*cases, *self._failed.values()), provenance.now())
+        missing = [building.missing(state.catalogue.case(name), found) for name, found in state.missing.items()]
+        return self._run((*cases, *self._failed.values(), *missing), provenance.now())
 
     def save(self) -> Path | None:
         """Write the run file and drop the journal; ``None`` if nobody asked, or no case got as far as a result.

@@ -174,3 +174,45 @@ def test_a_run_that_is_stopped_says_that_it_compared_nothing(many):
     suite.write_text(suite.read_text() + "\n\ndef test_zz(benchmark):\n    benchmark(lambda: 1 / 0)\n")
     found = many(2, "-x", "--roofline-against=old")
     found.stdout.fnmatch_lines(["roofline: the run was stopped: nothing was compared with old (a directory)"])
+
+
+def test_a_verdict_that_nothing_changes_stops_a_run_at_once(many):
+    """With -x; what did not run is counted, and what would have been retested says that it was not."""
+    found = many(4, "-x", ratio={"k00": 1.2, "k01": 1e-6})
+    assert found.ret == 1
+    found.assert_outcomes(failed=2, deselected=16)
+    found.stdout.fnmatch_lines(
+        [
+            "*k01/f32/32x32: impossible: *",
+            "*k00/f32/64x64: regression: *; the run was stopped before it was judged again",
+            "roofline: the run was stopped: 2 cases of the baseline did not run",
+        ]
+    )
+
+
+def test_a_regression_is_told_at_the_end_of_a_run_that_nothing_stops(many):
+    """With -x as well: until then the rest of the run, or a retest, may clear it."""
+    found = many(4, "-x", ratio={"k00": 1.2})
+    assert found.ret == 1
+    found.assert_outcomes(passed=4, failed=1, deselected=16)
+    assert "the run was stopped" not in found.stdout.str()
+
+
+def test_a_selected_case_that_was_not_timed_is_missing(many):
+    """Its test passes without having timed it: that fails the run, and stands in its report."""
+    many(3, "--co")
+    suite = many.pytester.path / "test_suite.py"
+    suite.write_text(
+        suite.read_text().replace("    roofline_benchmark(", "    'k01' in str(roofline_case) or roofline_benchmark(")
+    )
+    found = many(3)
+    assert found.ret == 1
+    case = "negate/host/k01/f32/32x32"
+    found.stdout.fnmatch_lines(
+        [
+            f"missing: {case} is in the baseline of this GPU, but did not run (in_baseline_but_not_run)",
+            "3 cases timed: 1 missing, 2 same",
+            "*host/k01 *missing*",
+        ]
+    )
+    assert many(3, "-k", "not k01").ret == 0

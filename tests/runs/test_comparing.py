@@ -54,6 +54,16 @@ def test_cases_of_one_side_only_are_new_or_missing():
     assert found.compared == 1
 
 
+def test_a_case_that_the_newer_run_should_have_had_is_missing_here_too():
+    """It has no result, so the comparison finds it in the older results alone and does not count it as compared."""
+    gone = replace(made_case(CASE, 1.0, kind="missing"), times=None)
+    after = made_run({"copy/cuda/v1/f32/8": 50e-6})
+    found = against(replace(after, cases=(*after.cases, gone)), baselines_of(made_run(CASES)))
+    assert verdicts(found) == {"v1": "same"}
+    assert CASE in found.missing
+    assert found.compared == 1
+
+
 def test_peers_inform_and_failed_checks_stay_failed():
     """A library routine never fails a comparison; a wrong kernel has no time to compare."""
     peer = made_case("copy/torch/copy/f32/8", 90e-6, peer=True)
