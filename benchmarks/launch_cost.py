@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 import torch  # noqa: E402
 
 from pytest_roofline.checking.check import load_launcher  # noqa: E402
+from pytest_roofline.devices import identify  # noqa: E402
 from pytest_roofline.discovery import load_operation  # noqa: E402
 from pytest_roofline.launch import Source  # noqa: E402
 from pytest_roofline.streams import on_torch_stream  # noqa: E402
@@ -65,6 +66,8 @@ def ways(folder: pathlib.Path) -> dict[str, Callable[[], object]]:
 
 def main() -> None:
     """Print the median and the extremes of several rounds per way, in microseconds."""
+    if problem := identify.why_none():
+        raise SystemExit(f"launch_cost needs a GPU: {problem}")
     here = environment()
     print(f"{here.device}, driver {here.driver}, CUDA {here.cuda}, Python {here.python}, {dict(here.packages)}")
     with tempfile.TemporaryDirectory() as folder:

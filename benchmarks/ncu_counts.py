@@ -17,6 +17,7 @@ import csv
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -145,6 +146,8 @@ def main() -> int:
         stored = json.loads(options.measured.read_text(encoding="utf-8"))["rows"]
         rows = [row for row in rows if row.name in stored]
         return int(bool(compare(rows, [stored[row.name] for row in rows], metrics) - KNOWN.keys()))
+    if shutil.which("ncu") is None:
+        parser.error("ncu is not on PATH; it comes with the CUDA toolkit (--measured reads a saved one instead)")
     hardware = measured(options.rows, [name for names, _ in metrics.values() for name in names])
     if options.save:
         named = {row.name: values for row, values in zip(rows, hardware, strict=True)}

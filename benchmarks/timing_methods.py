@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 import triton  # noqa: E402
 
 from pytest_roofline.checking.check import load_launcher, prepare  # noqa: E402
+from pytest_roofline.devices import identify  # noqa: E402
 from pytest_roofline.discovery import Catalogue, discover  # noqa: E402
 from pytest_roofline.timing import Session, environment, open_session  # noqa: E402
 from pytest_roofline.timing.session import Job  # noqa: E402
@@ -36,6 +37,8 @@ KERNELS = (
 
 def main() -> None:
     """Print the table."""
+    if problem := identify.why_none():
+        raise SystemExit(f"timing_methods needs a GPU: {problem}")
     session, here, catalogue = open_session(), environment(), discover(ROOT, ["suite/operations"])
     print(f"{here.device}, driver {here.driver}, CUDA {here.cuda}, torch {here.packages['torch']}")
     print(f"tick {session.tick * 1e9:.0f} ns, empty launch {session.launch_floor * 1e6:.3f} us")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from pytest_roofline.devices import identify
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 SCRIPTS = sorted(p.name for p in FOLDER.glob("*.py") if '__name__ == "__main__"' in p.read_text(encoding="utf-8"))
@@ -48,3 +51,20 @@ def test_a_clones_script_takes_the_clones_package(tmp_path):
         check=False,
     )
     assert ran.stdout.startswith(str(FOLDER.parent)), ran.stderr
+
+
+@pytest.mark.skipif(identify.why_none() == "", reason="there is a GPU here")
+@pytest.mark.parametrize("script", ["launch_cost.py", "timing_methods.py"])
+def test_a_script_that_needs_a_gpu_says_so(script):
+    """One line that names the reason, and no traceback."""
+    done = subprocess.run([sys.executable, FOLDER / script], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == f"{script.removesuffix('.py')} needs a GPU: {identify.why_none()}\n"
+
+
+@pytest.mark.skipif(shutil.which("ncu") is not None, reason="ncu is installed here")
+def test_counters_without_ncu_say_where_it_comes_from():
+    """A usage error that names the other way."""
+    done = subprocess.run([sys.executable, FOLDER / "ncu_counts.py"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "ncu is not on PATH; it comes with the CUDA toolkit" in done.stderr
