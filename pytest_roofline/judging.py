@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pytest_roofline.attribution import Circumstances, compare
-from pytest_roofline.baselines import Past, Store, another_host, device_key, latest, past, start_of
-from pytest_roofline.causes import clock_moved, floor_explains
+from pytest_roofline.baselines import Past, Store, device_key, latest, past
 from pytest_roofline.contract import Case, Floor
 from pytest_roofline.devices.ceilings import Ceilings
 from pytest_roofline.devices.record import DeviceRecord
 from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing, same_code, to_plain
 from pytest_roofline.limits import Roof, hold_against_roof
 from pytest_roofline.roofline import Assessment, Rates, assess, rates
-from pytest_roofline.statistics import Change, Summary, middle, summarise
-from pytest_roofline.statistics.likeness import STRANGE
+from pytest_roofline.screening import Measured, screen
+from pytest_roofline.statistics import Summary, middle, summarise
 from pytest_roofline.statistics.paired import target
-from pytest_roofline.statistics.screen import FALSE_ALARM, Shift, compare_run, in_seconds, shift
+from pytest_roofline.statistics.screen import FALSE_ALARM, Shift, shift
 from pytest_roofline.verdict import Kind, Reason, Verdict, judge
 
 
@@ -105,41 +103,23 @@ class Judge:
         chance: float,
         controls: Mapping[str, Summary] | None = None,
     ) -> Verdict:
-        """Against the campaigns of the same environment; against all of them, named as such, if there are none.
+        """Against the stored campaigns.
 
-        ``controls`` tell which campaigns this run is like and how far all of it moved, in place of all of its cases.
+        ``controls`` tell which of them this run is like and how far all of it moved, in place of all of its cases.
         """
         past, name = self.past(environment), str(case)
         runs = past.runs.get(name, {})
-        if not runs:
-            return compare(None, 0)
-        before = latest(runs).code
+        before = latest(runs).code if runs else None
         unchanged = timing.code is not None and before is not None and same_code(timing.code, before)
         # A library routine of the same fingerprint is what it was.
-        if unchanged or (case.kernel.peer and before is None and name not in past.differences):
+        if unchanged or (case.kernel.peer and runs and before is None and name not in past.differences):
             self.unchanged.add(name)
         moved = whole = self.moved(environment)
         if controls:
             moved = replace(shift(controls, past.history, self.unchanged), strange=whole.strange)
-        stored = {campaign: run.summary for campaign, run in runs.items()}
-
-        def against_stored(one: Summary) -> Change:
-            return compare_run(name, one, stored, past.history, moved, chance)
-
-        found = against_stored(summary)
-        around = Circumstances(
-            differences=past.differences.get(name, ()),
-            same_code=unchanged,
-            floor=floor_explains(summary, timing.launch_floor, runs, against_stored),
-            clock=clock_moved(timing.telemetry.clock_mhz, runs),
-            cycles=name in past.history.cycles and summary.clock_mhz is not None,
-            strange=moved.strange > STRANGE,
-            host=another_host(timing.protocol, environment, runs),
-            whole=moved.unexplained,
-            seconds=in_seconds(summary, stored.values(), moved),
-            starts=len(set(map(start_of, runs))),
-        )
-        return compare(found, len(runs), around)
+        clock = timing.telemetry.clock_mhz
+        found = Measured(summary, timing.protocol, timing.launch_floor, clock, unchanged)
+        return screen(name, found, past, moved, chance, environment)
 
     def again(
         self,

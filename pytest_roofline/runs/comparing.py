@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_roofline.attribution import Circumstances, compare
-from pytest_roofline.baselines import Baseline, Counted, Past, another_host, differences, latest, past
-from pytest_roofline.causes import clock_moved, floor_explains
+from pytest_roofline.baselines import Baseline, Counted, Past, differences, latest, past
 from pytest_roofline.counting import counts
 from pytest_roofline.counting.comparing import Difference, compare_code, compare_counts, compare_launches, worse
 from pytest_roofline.counting.compiled import resources
@@ -15,9 +13,9 @@ from pytest_roofline.evidence import Environment, same_code
 from pytest_roofline.runs.accepting import UNTRUSTED
 from pytest_roofline.runs.building import comparison
 from pytest_roofline.runs.record import COUNTED, CaseRecord, CountedFigures, RunRecord
-from pytest_roofline.statistics import Change, Summary, alarm
-from pytest_roofline.statistics.likeness import STRANGE
-from pytest_roofline.statistics.screen import Shift, compare_run, in_seconds, shift
+from pytest_roofline.screening import Measured, screen
+from pytest_roofline.statistics import Summary, alarm
+from pytest_roofline.statistics.screen import Shift, shift
 from pytest_roofline.verdict import Kind, Reason, Verdict
 
 
@@ -94,32 +92,16 @@ def _same_code(case: CaseRecord, before: Past) -> bool:
 def _time(
     case: CaseRecord, summary: Summary | None, before: Past, moved: Shift, chance: float, here: Environment
 ) -> CaseRecord:
-    if summary is None:
+    if summary is None or case.times is None:
         return case  # wrong, invalid or impossible: its own verdict says so
-    runs = before.runs.get(case.id, {})
-    if case.kernel.peer or not runs:
-        verdict = compare(None, 0)
-        if case.kernel.peer:
-            verdict = Verdict(Kind.INFORMATION, Reason.PEER, "a library routine is no kernel of this project")
-        return replace(case, verdict=comparison("baseline", verdict), comparisons=())
-    stored = {name: run.summary for name, run in runs.items()}
-
-    def against_stored(one: Summary) -> Change:
-        return compare_run(case.id, one, stored, before.history, moved, chance)
-
-    found, bracket = against_stored(summary), case.times.bracket if case.times is not None else None
-    around = Circumstances(
-        before.differences.get(case.id, ()),
-        _same_code(case, before),
-        floor=floor_explains(summary, bracket.launch_floor if bracket else None, runs, against_stored),
-        clock=clock_moved(summary.clock_mhz, runs),
-        cycles=case.id in before.history.cycles and summary.clock_mhz is not None,
-        strange=moved.strange > STRANGE,
-        host=bracket is not None and another_host(bracket.protocol, here, runs),
-        whole=moved.unexplained,
-        seconds=in_seconds(summary, stored.values(), moved),
-    )
-    return replace(case, verdict=comparison("baseline", compare(found, len(runs), around)), comparisons=())
+    if case.kernel.peer:
+        verdict = Verdict(Kind.INFORMATION, Reason.PEER, "a library routine is no kernel of this project")
+    else:
+        bracket = case.times.bracket
+        same = _same_code(case, before)
+        found = Measured(summary, bracket.protocol, bracket.launch_floor, summary.clock_mhz, same)
+        verdict = screen(case.id, found, before, moved, chance, here)
+    return replace(case, verdict=comparison("baseline", verdict), comparisons=())
 
 
 def _summary(case: CaseRecord) -> Summary:

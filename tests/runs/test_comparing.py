@@ -104,6 +104,20 @@ def test_a_slower_empty_launch_explains_a_slowdown():
     assert (found.kind, found.reason) == ("environment", "launches_cost_more_or_less")
 
 
+def test_campaigns_of_one_start_of_the_machine_count_as_one():
+    """As in a session of the plugin: two cards of one start make no firmer a baseline than one, and it is said."""
+    cards = [made_run(CASES, environment=replace(HERE, gpu=gpu)) for gpu in ("a", "b")]
+    before = [baseline for run in cards for baseline in baselines_of(run)]
+    merged = replace(
+        before[0],
+        campaigns={k: e for baseline in before for k, e in baseline.campaigns.items()},
+        measured={case: {**before[0].measured[case], **before[1].measured[case]} for case in CASES},
+    )
+    found = against(made_run(CASES), [merged]).run.cases[0].verdict
+    assert found.campaigns == 1
+    assert "against 2 stored runs of 1 start of the machine" in found.sentence
+
+
 def test_another_driver_is_told_and_explains_a_change():
     """A slowdown under another driver is not the kernel's."""
     before = made_run(CASES, environment=replace(HERE, driver="570"))
