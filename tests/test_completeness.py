@@ -147,6 +147,21 @@ def test_a_damaged_baseline_stops_the_run_before_it_starts(project):
     assert path.read_text() == before
 
 
+@pytest.mark.parametrize("floor", ["-5e-07", "NaN", '"short"'])
+def test_a_launch_floor_that_is_no_time_stops_the_run(project, floor):
+    """It would explain a slowdown, or hide one: exit code 4, with the case, the field and what to do."""
+    pytester = stored(project(), "negate/host/plain/f32/64x64")
+    path = pytester.path / "baselines" / "h200" / "negate.json"
+    text = path.read_text()
+    assert text.count('"launch_floor": null') == 1
+    path.write_text(text.replace('"launch_floor": null', f'"launch_floor": {floor}'))
+    result = pytester.runpytest(*RUNS)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(
+        ["*negate.json is no baseline: negate/host/plain/f32/64x64 in c: launch_floor *restore*"]
+    )
+
+
 def test_a_baseline_of_another_device_stops_the_run(project):
     """Measurements of a H200 in the folder of an A100 are refused."""
     pytester = stored(project(), "negate/host/plain/f32/64x64")

@@ -95,7 +95,7 @@ def _run(data: Any, case: str, name: str, campaigns: Container[str]) -> Run:
     run = _restored(Run, data, place)
     if name not in campaigns:
         raise ValueError(f"{case} refers to the campaign {name}, which the file does not describe; {REPAIR}")
-    for what in ("launches", "copies", "kernel", "host"):
+    for what in ("launches", "copies", "kernel", "host", "launch_floor", "clock_mhz"):
         value = getattr(run, what)
         if value is not None and value <= 0:
             raise ValueError(f"{place}: {what} must be positive, not {value}; {REPAIR}")

@@ -137,7 +137,7 @@ def _run(case: CaseRecord, times: Times, date: str) -> Run:
         throttle_reasons=state.throttle_reasons,
         code=case.kernel.code,
         clock_mhz=state.clock_mhz,
-        launch_floor=bracket.launch_floor,
+        launch_floor=bracket.launch_floor or None,
         date=date,
     )
 

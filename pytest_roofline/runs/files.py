@@ -107,6 +107,8 @@ def from_plain(data: Any) -> RunRecord:
         seen.add(case.id)
         if case.times is not None and not case.times.seconds > 0:
             raise ValueError(f"{case.id}: {case.times.seconds} is no time")
+        if case.times is not None and case.times.bracket.launch_floor < 0:
+            raise ValueError(f"{case.id}: a launch floor of {case.times.bracket.launch_floor} s is no time")
     return run
 
 

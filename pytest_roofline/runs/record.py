@@ -96,7 +96,8 @@ class Moved:
 @dataclass(frozen=True)
 class Bracket:
     """The primary time: brackets of ``launches`` executions. ``seconds`` is the typical one, ``quantiles`` stand at
-    :data:`pytest_roofline.statistics.QUANTILES`; ``samples`` are all of them, empty where they were not kept."""
+    :data:`pytest_roofline.statistics.QUANTILES`; ``samples`` are all of them, empty where they were not kept.
+    ``launch_floor`` is the time of an empty launch, 0 where it is not known."""
 
     seconds: float
     log_mean: float

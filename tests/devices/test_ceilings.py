@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 
 import pytest
 
@@ -45,7 +46,17 @@ def test_a_damaged_file_is_named(tmp_path, text):
         load(HERE, tmp_path)
 
 
-@pytest.mark.parametrize("damage", [{"copy": 0}, {"read": "fast"}, {"peaks": {"fp32": -1}}, {"empty_launch": None}])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"copy": 0},
+        {"read": "fast"},
+        {"peaks": {"fp32": -1}},
+        {"empty_launch": None},
+        {"empty_launch": -5e-7},
+        {"empty_launch": math.nan},
+    ],
+)
 def test_a_rate_that_is_none_is_named(tmp_path, damage):
     """Ceilings divide: a zero or a text in the file is found when it is read, not when a report needs it."""
     path = save(FOUND, tmp_path)

@@ -43,6 +43,11 @@ def test_fields_of_a_newer_version_are_ignored(tmp_path):
     assert read(tmp_path / "run.json") == made_run({CASE: 50e-6})
 
 
+def bracket(data):
+    """The bracket of the first case, as JSON."""
+    return data["cases"][0]["times"]["bracket"]
+
+
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
@@ -53,9 +58,11 @@ def test_fields_of_a_newer_version_are_ignored(tmp_path):
         (lambda d: d.update(kind="guessed"), "neither 'timed' nor 'counted'"),
         (lambda d: d["cases"][0].update(fraction="half"), r"run\.cases\[0\]\.fraction must be a finite number"),
         (lambda d: d["cases"][0]["times"].update(seconds=-1.0), "-1.0 is no time"),
+        (lambda d: bracket(d).update(launch_floor=-1.0), f"{CASE}: a launch floor of -1.0 s is no time"),
+        (lambda d: bracket(d).update(launch_floor=float("nan")), r"bracket\.launch_floor must be a finite number"),
         (lambda d: d["cases"][0].update(id="../etc"), "bad case id"),
         (lambda d: d["cases"].append(d["cases"][0]), "stands in it twice"),
-        (lambda d: d["cases"][0]["times"]["bracket"].update(count=True), r"bracket\.count must be a finite integer"),
+        (lambda d: bracket(d).update(count=True), r"bracket\.count must be a finite integer"),
     ],
 )
 def test_a_file_that_cannot_be_used_says_why(tmp_path, edit, message):
