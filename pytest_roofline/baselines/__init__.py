@@ -18,13 +18,14 @@ from pytest_roofline.baselines.content import (
     run_of,
     start_of,
 )
-from pytest_roofline.baselines.counted import ARCHITECTURES, Counted, CountedCase, counted_for
+from pytest_roofline.baselines.counted import ARCHITECTURES, RECORDS, Counted, CountedCase, counted_for
 from pytest_roofline.baselines.past import Past, past
 from pytest_roofline.baselines.reading import read
 from pytest_roofline.baselines.store import Store, render
 
 __all__ = [
     "ARCHITECTURES",
+    "RECORDS",
     "Baseline",
     "BaselineError",
     "Counted",

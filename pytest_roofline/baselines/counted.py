@@ -16,6 +16,8 @@ from pytest_roofline.counting.counts import CaseCounts
 
 ARCHITECTURES = {"a100": "sm_80", "h200": "sm_90a"}
 """Which architecture is counted for which folder of baselines."""
+RECORDS = {"a100": "a100_sxm4_80gb", "h200": "h200"}
+"""Whose datasheet bounds what is counted for a folder; all A100 have the same SM."""
 DEVICE = "a100"
 """The folder that is counted for unless another is asked for."""
 

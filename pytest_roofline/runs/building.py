@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pytest_roofline.baselines import RECORDS
 from pytest_roofline.contract import Case, Memory, Operation, Pipeline, Traffic
 from pytest_roofline.counting import counts
 from pytest_roofline.counting.counts import CaseCounts
@@ -58,8 +59,8 @@ def timed(row: Row, evidence: Evidence, beside: Beside, record: DeviceRecord | N
 
 def counted(row: CountedRow, beside: Beside, root: Path) -> CaseRecord:
     """The record of a counted case, its source files relative to ``root``. No time in it, and its bounds are those of
-    an A100's datasheet."""
-    record = load("a100_sxm4_80gb")
+    the datasheet of the device that it was counted for."""
+    record = load(RECORDS[row.target[0]])
     assessment = assess(row.case.work, row.case.model, record)
     figures = CountedFigures(
         row.arch,

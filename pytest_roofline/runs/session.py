@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest_roofline
-from pytest_roofline.baselines import ARCHITECTURES, device_key
+from pytest_roofline.baselines import ARCHITECTURES, RECORDS, device_key
 from pytest_roofline.devices.record import load
 from pytest_roofline.evidence import Environment, to_plain
 from pytest_roofline.runs import building, files, provenance
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from pytest_roofline.gate import CountedRow
     from pytest_roofline.judging import Row
     from pytest_roofline.state import State
-
-COUNTED_RECORDS = {"a100": "a100_sxm4_80gb", "h200": "h200"}
-"""The device record of what is counted for, by folder of baselines."""
-"""Whose datasheet bounds the counted cases; all A100 have the same SM."""
 
 
 @dataclass
@@ -132,7 +128,7 @@ class RunKeeper:
         """What kind of run this is and what its figures hold for."""
         if self.state.device != "gpu":
             device = self.state.options.counted_for
-            record = load(COUNTED_RECORDS[device])
+            record = load(RECORDS[device])
             return {"kind": COUNTED, "device": building.device(device, ARCHITECTURES[device], record)}
         judge, here = self.state.judge, self._environment()
         key = device_key(here) if here else judge.record.key if judge.record else "unknown"

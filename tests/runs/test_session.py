@@ -86,6 +86,17 @@ def test_a_run_without_a_gpu_keeps_counts_or_how_a_check_failed(project, monkeyp
     assert all(case.times is None and "error" in case.detail for case in run.cases)
 
 
+@pytest.mark.parametrize("device", ["a100", "h200"])
+def test_counted_cases_are_bounded_by_the_device_they_are_counted_for(project, device):
+    """2 x 252 bytes over the bandwidth of its datasheet, the same that the run names."""
+    pytester = project()
+    options = ("--benchmark-only", "--roofline-on=cpu", f"--roofline-count-for={device}", "--roofline-save=run.json")
+    assert pytester.runpytest(*options, "-k", "7x9").ret == 0
+    run = read(pytester.path / "run.json")
+    bound = run.case("negate/host/plain/f32/7x9").bounds["problem"]
+    assert bound.seconds == pytest.approx(2 * 252 / run.device.bandwidths["device"])
+
+
 def test_a_file_that_cannot_be_written_does_not_hide_the_run(on_gpu, pytester):
     """Its results are printed all the same, and what is wrong with the file is said."""
     pytester.makepyfile(
