@@ -5,6 +5,7 @@ import functools
 import torch
 
 from pytest_roofline.launch import require
+from suite.peers.cublas import mm
 
 
 def torch_mm(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
@@ -17,18 +18,9 @@ def torch_mm(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     if a.element_size() == 1:
         _bytes(a, b, c)
     elif a.dtype is torch.float32:
-        _tf32(a, b, c)
+        mm(a, b, c, tf32=True)
     else:
         torch.mm(a, b, out=c)
-
-
-def _tf32(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
-    allowed = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = True
-    try:
-        torch.mm(a, b, out=c)
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = allowed
 
 
 def _bytes(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
