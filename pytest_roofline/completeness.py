@@ -145,7 +145,7 @@ def prepare(session: pytest.Session, items: list[pytest.Item]) -> None:
         state.judge  # noqa: B018  (reads or measures the ceilings now)
     else:
         _compile_ahead(state, items)
-    wanted = {str(case) for case in state.parameters("timed")}
+    wanted = {str(case) for case in state.cases.parameters("timed")}
     state.selected = {str(parameter) for item in items if (parameter := _case(item)) is not None}
     state.complete = not state.options.cases and wanted <= state.selected  # one asked for by name misses no other
     if state.selected:
@@ -167,7 +167,7 @@ def _compile_ahead(state: State, items: list[pytest.Item]) -> None:
         case = _case(item)
         if isinstance(case, Case):
             module = state.catalogue.operation(case.operation.name).module
-            state.gate.compiler.ask(str(case), module, gpu=state.compile_only(case))
+            state.gate.compiler.ask(str(case), module, gpu=state.cases.compile_only(case))
 
 
 def _case(item: pytest.Item) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_roofline.cases import Parameter
 from pytest_roofline.checking.attempts import Attempts
 from pytest_roofline.checking.values import classes
 from pytest_roofline.contract import Case, Role
@@ -17,7 +18,7 @@ from pytest_roofline.options import PROFILES
 from pytest_roofline.replay import replay
 from pytest_roofline.retest.choice import FINAL
 from pytest_roofline.retest.deferral import CASE
-from pytest_roofline.state import KEY, Parameter, State
+from pytest_roofline.state import KEY, State
 from pytest_roofline.verdict import Kind
 
 

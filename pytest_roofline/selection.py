@@ -7,11 +7,12 @@ import shlex
 
 import pytest
 
+from pytest_roofline.cases import Parameter
 from pytest_roofline.contract import Case
 from pytest_roofline.counting import duration
 from pytest_roofline.discovery import BrokenOperation, Drawn
 from pytest_roofline.replay import clock, refused_options
-from pytest_roofline.state import KEY, Parameter, State
+from pytest_roofline.state import KEY, State
 
 LISTS = ("drawn", "listed", "timed")
 
@@ -32,7 +33,7 @@ def parameters(config: pytest.Config, definition: pytest.Item) -> list[Parameter
     """What a test runs over. A bad marker gives nothing here: :func:`apply` refuses it with the exit code of a usage
     error, where the collection of one test would only fail."""
     try:
-        return config.stash[KEY].parameters(which(definition))
+        return config.stash[KEY].cases.parameters(which(definition))
     except pytest.UsageError:
         return []
 
@@ -93,7 +94,7 @@ def header(state: State) -> list[str]:
             f"roofline: {_why_cpu(state)}, so nothing is timed: "
             f"kernels are counted and compiled for an {device} instead"
         )
-    return lines + [text for case in state.named() if (text := _patience(state, case))]
+    return lines + [text for case in state.cases.named() if (text := _patience(state, case))]
 
 
 def _patience(state: State, case: Case) -> str:
@@ -102,7 +103,7 @@ def _patience(state: State, case: Case) -> str:
         return ""
     if state.options.timing:
         why = "its shape is for a GPU, so it is only compiled and nothing of it is counted"
-        return f"roofline: {case}: {why}" if state.compile_only(case) else ""
+        return f"roofline: {case}: {why}" if state.cases.compile_only(case) else ""
     long = duration.seconds(case)
     return f"roofline: {case} will run for about {duration.told(long)} here" if long > duration.LONG else ""
 

@@ -13,14 +13,12 @@ import pytest
 
 from pytest_roofline.against import AgainstError, Revision, revision
 from pytest_roofline.baselines import ARCHITECTURES, Baseline, BaselineError, Store
-from pytest_roofline.checking.values import classes
+from pytest_roofline.cases import Cases
 from pytest_roofline.contract import Case
-from pytest_roofline.counting import duration
-from pytest_roofline.discovery import COMPILED, BrokenOperation, Catalogue, Drawn, discover
+from pytest_roofline.discovery import Catalogue, discover
 from pytest_roofline.evidence import CaseSpec, Evidence
-from pytest_roofline.ids import Shape
 from pytest_roofline.judging import Judge, Row
-from pytest_roofline.options import Options, Reproduction
+from pytest_roofline.options import Options
 from pytest_roofline.retest.deferral import Deferred
 from pytest_roofline.verdict import Verdict
 
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
     from pytest_roofline.counters.session import Profiled
     from pytest_roofline.gate import Gate
     from pytest_roofline.runs.session import RunKeeper
-
-Parameter = Case | Drawn | BrokenOperation
 
 
 @dataclass
@@ -80,6 +76,11 @@ class State:
             return discover(self.root, self.options.operations)
         except NotADirectoryError as error:
             raise pytest.UsageError(str(error)) from error
+
+    @cached_property
+    def cases(self) -> Cases:
+        """Which of their cases this session runs."""
+        return Cases(self.catalogue, self.options, self.device == "gpu")
 
     @cached_property
     def store(self) -> Store:
@@ -180,8 +181,8 @@ class State:
     def verify(self) -> None:
         """See that the operations' directories and the cases asked for exist. Raises ``pytest.UsageError``."""
         if self.options.operations:
-            for wanted in self.options.cases:
-                self._bearable(self._reproduced(wanted))
+            for case in self.cases.named():
+                self.cases.verify_bearable(case)
             self.catalogue  # noqa: B018  (loaded here, so that a wrong directory stops the run)
             self.old  # noqa: B018  (the same for a ref that does not exist)
             if self.device == "gpu":
@@ -198,77 +199,6 @@ class State:
         if self.device == "cpu" and "triton" not in sys.modules:
             os.environ["TRITON_INTERPRET"] = "1"
 
-    def named(self) -> list[Case]:
-        """The cases that ``--roofline-case`` asks for. Raises ``pytest.UsageError`` for one that there is not."""
-        return [self._reproduced(wanted) for wanted in self.options.cases] if self.options.operations else []
-
-    def parameters(self, which: str) -> list[Parameter]:
-        """What a test marked ``roofline(which)`` runs over."""
-        broken: list[Parameter] = list(self.catalogue.broken)
-        if self.options.cases:
-            return [*broken, *(self._reproduced(r) for r in self.options.cases)]
-        if which == "drawn":
-            return [*broken, *self.catalogue.drawn()]
-        return [*broken, *self._listed(which)]
-
-    def _listed(self, which: str) -> list[Case]:
-        full = self.options.effort == "full"
-        if which == "timed":
-            if self.device == "gpu":
-                return self.catalogue.timed(full=full)
-            return self._without_gpu(full=full)
-        cases = self.catalogue.counted()
-        if self.options.correctness_only and self.device == "gpu":
-            cases += self.catalogue.timed(full=full)
-        return list({str(case): case for case in cases}.values())
-
-    def _without_gpu(self, *, full: bool) -> list[Case]:
-        """What stands for the timed cases on a CPU: counted ones, and the timed ones only compiled."""
-        if not self.options.timing:
-            return self.catalogue.counted()
-        brief = self.options.effort == "quick"
-        # A library routine has no source to count.
-        counted = [case for case in self.catalogue.counted(brief=brief) if not case.kernel.peer]
-        return counted + self.catalogue.compiled(full=full, brief=brief)
-
-    def compile_only(self, case: Case) -> bool:
-        """Whether a case of the gate is too large to run without a GPU: one that is timed, or that would take long."""
-        if case.kernel.backend not in COMPILED:
-            return False
-        return str(case) in self._timed_alone or duration.seconds(case) > duration.LONG
-
-    @cached_property
-    def _timed_alone(self) -> frozenset[str]:
-        return frozenset(map(str, self.catalogue.compiled(full=True)))
-
-    def _reproduced(self, wanted: Reproduction) -> Case:
-        try:
-            case = self.catalogue.case(wanted.case)
-        except ValueError as error:
-            raise pytest.UsageError(f"--roofline-case: {error}") from error
-        lists = case.operation.shapes
-        listed = {len(Shape.parse(text).dims): text for text in (*lists.counted, *lists.representative)[::-1]}
-        if listed and len(case.shape.dims) not in listed:
-            extents = " or ".join(f"{number} extents, such as {text}" for number, text in listed.items())
-            raise pytest.UsageError(f"--roofline-case: {case}: a shape of {case.operation.name} has {extents}")
-        known = dict.fromkeys(v for a in case.operation.arguments for v in classes(a.element(case.dtype)))
-        if wanted.values not in known:
-            raise pytest.UsageError(
-                f"--roofline-case: {case} has no values {wanted.values!r}; it has {', '.join(known)}"
-            )
-        return case
-
-    def _bearable(self, case: Case) -> None:
-        """Raise ``pytest.UsageError`` for a case whose check on a CPU nobody would wait for."""
-        if self.device == "gpu" or self.options.timing or duration.seconds(case) <= duration.UNBEARABLE:
-            return
-        smaller = [c.shape for c in self.catalogue.counted() if c.kernel == case.kernel and c.dtype == case.dtype]
-        raise pytest.UsageError(
-            f"--roofline-case: without a GPU {case} would run for about {duration.told(duration.seconds(case))}. "
-            f"Check a smaller shape, such as {max(smaller, key=lambda s: s.size, default='one of a few tiles')}, "
-            "or see with --benchmark-only what it compiles to"
-        )
-
     def spec(
         self, case: Case, values: str = "random", seed: int = 0, *, time: bool = False, count: bool = False
     ) -> CaseSpec:
@@ -277,7 +207,7 @@ class State:
         device = "cuda" if self.device == "gpu" else "cpu"
         spec = CaseSpec(str(case), module, (str(self.root),), device, values, seed, time, self.options.effort, count)
         slowdown = self.options.retest.slowdown(str(case)) if time else 0.0
-        return replace(spec, slowdown=slowdown, compile_only=count and self.compile_only(case))
+        return replace(spec, slowdown=slowdown, compile_only=count and self.cases.compile_only(case))
 
     def run(self, spec: CaseSpec) -> Evidence:
         """Run an order, in this process or in one of its own as the options say."""
