@@ -87,13 +87,19 @@ def missing(state: State, baselines: Iterable[Baseline]) -> dict[str, Verdict]:
         here = device_key(environment())
         stored = {case for b in baselines if b.device == here for case in b.measured}
         absent = (stored & state.selected) - set(state.evidence)
+        # That this machine cannot run a case is no excuse here: it could.
+        accounted = state.accounted - set(state.unavailable)
         sentence = "{} is in the baseline of this GPU, but did not run"
     else:
         stored = {case for b in baselines if b.counted for case in b.counted.cases}
         absent = (stored & state.selected) - _counted(state) | _not_selected(state, stored & _countable(state))
+        accounted = state.accounted
         sentence = "{} has stored counts, but was not counted"
-    found = sorted(absent - state.accounted)
-    return {case: Verdict(Kind.MISSING, Reason.NOT_RUN, sentence.format(case)) for case in found}
+    return {case: _missing(sentence.format(case), state.unavailable.get(case)) for case in sorted(absent - accounted)}
+
+
+def _missing(sentence: str, why: str | None) -> Verdict:
+    return Verdict(Kind.MISSING, Reason.NOT_RUN, f"{sentence}: {why}" if why else sentence)
 
 
 def _countable(state: State) -> set[str]:

@@ -165,6 +165,8 @@ def _check_drawn(state: State, drawn: Drawn) -> None:
 def _timed(state: State, spec: CaseSpec) -> Evidence:
     """Evidence of a timed case; a throttled GPU is a verdict, not a wrong kernel."""
     evidence = state.run(spec)
+    if evidence.outcome is Outcome.UNAVAILABLE:
+        state.unavailable[spec.case] = evidence.detail
     return evidence if evidence.outcome is Outcome.INVALID else _accept(evidence, spec)
 
 

@@ -40,6 +40,7 @@ class State:
     collected: set[str] = field(default_factory=set)  # operations that this run has tests of
     selected: set[str] = field(default_factory=set)  # cases that a benchmark run has tests of
     complete: bool = False  # whether those are all timed cases of the catalogue
+    unavailable: dict[str, str] = field(default_factory=dict)  # timed cases that this machine cannot run, and why
     accounted: set[str] = field(default_factory=set)  # cases whose own report says why they have no result
     missing: dict[str, Verdict] = field(default_factory=dict)  # cases that nothing accounts for
     deferred: Deferred = field(default_factory=Deferred)
