@@ -40,14 +40,15 @@ def launch_packs(
     no items of a thread and for no blocks.
     """
     first = tensors[0]
-    n, shift = first.numel(), first.data_ptr() % PACK
+    n, dtype, shift = first.numel(), first.dtype, first.data_ptr() % PACK
+    itemsize = dtype.itemsize
     common: int | None = shift
-    for tensor in tensors:
+    for tensor in tensors[1:]:
         if tensor.data_ptr() % PACK != shift:
             common = None
-    last = streamed(len(tensors) * n * first.element_size(), first) if eviction else None
-    function = _instance(source, name, first.dtype, n < NARROW, unroll, last)
-    grid, head, packs = _geometry(name, n, first.element_size(), common, unroll or 1, most)
+    last = streamed(len(tensors) * n * itemsize, first) if eviction else None
+    function = _instance(source, name, dtype, n < NARROW, unroll, last)
+    grid, head, packs = _geometry(name, n, itemsize, common, unroll or 1, most)
     function(grid, _THREADS, (*tensors, n, head, packs, *extra))
 
 

@@ -26,15 +26,16 @@ PLANS: dict[int, Plans] = {
 }
 
 
-def width(columns: int, *tensors: torch.Tensor) -> int:
-    """Elements per access: 16 bytes of them where every row of every tensor consists of aligned 16 bytes, else one."""
-    size = tensors[0].element_size()
-    bits = columns * size
-    for tensor in tensors:
-        bits |= tensor.data_ptr()
-        if tensor.ndim > 1:
-            bits |= tensor.stride(0) * size
-    return 1 if bits % PACK else PACK // size
+def layout(columns: int, x: torch.Tensor, y: torch.Tensor, *weights: torch.Tensor) -> tuple[int, int, int]:
+    """Elements per access, and how many elements rows of ``x`` and of ``y`` are apart.
+
+    An access has 16 bytes where every row of every tensor consists of aligned 16 bytes, else one element.
+    """
+    size, x_row, y_row = x.dtype.itemsize, x.stride()[0], y.stride()[0]
+    bits = (columns | x_row | y_row) * size | x.data_ptr() | y.data_ptr()
+    for weight in weights:
+        bits |= weight.data_ptr()
+    return (1 if bits % PACK else PACK // size), x_row, y_row
 
 
 def evicts_last(x: torch.Tensor) -> str:

@@ -62,11 +62,14 @@ class LoadedKernel:
         self._call, self._function = chain.launch if chained else driver.launchKernel, raw.kernel.ptr
         codes = [_code(p) for p in parameters]
         # A bool has no dtype: where one is expected, no argument is plain.
-        self._dtypes = tuple(
+        kinds = [
             torch_dtype(p) if p.pointer else TensorMap if p.tensor_map else bool if code == "?" else None
             for p, code in zip(parameters, codes, strict=True)
-        )
-        self.numbers = tuple(dtype is None or dtype is bool for dtype in self._dtypes)  # of the parameters, which are
+        ]
+        self.numbers = tuple(kind is None or kind is bool for kind in kinds)  # of the parameters, which are
+        # Apart, because a launch that asks of each argument what it is takes longer.
+        self._tensors = tuple((i, kind) for i, kind in enumerate(kinds) if isinstance(kind, torch.dtype))
+        self._others = tuple((i, kind) for i, kind in enumerate(kinds) if not isinstance(kind, torch.dtype))
         self._layout, offsets = _laid_out(codes)
         self._memory = ctypes.create_string_buffer(max(self._layout.size, 1))
         start = ctypes.addressof(self._memory)
@@ -80,19 +83,20 @@ class LoadedKernel:
 
         ``False`` where one is not, and nothing was launched. ``stream`` is a raw handle.
         """
-        index, values = self.index, []
+        index, values = self.index, list(args)
         try:
-            for value, dtype in zip(args, self._dtypes):  # noqa: B905  (as many as parameters; this runs in every launch)
-                if dtype is None:
+            for i, dtype in self._tensors:
+                tensor = values[i]
+                if tensor.dtype is not dtype or tensor.get_device() != index:
+                    return False
+                values[i] = tensor.data_ptr()
+            for i, kind in self._others:
+                value = values[i]
+                if kind is None:
                     if type(value) not in _NUMBERS:
                         return False
-                    values.append(value)
-                elif dtype is TensorMap:
-                    if type(value) is not TensorMap or value.get_device() != index:
-                        return False
-                    values.append(value.encoded)
-                elif value.dtype is dtype and value.get_device() == index:
-                    values.append(value.data_ptr())
+                elif kind is TensorMap and type(value) is TensorMap and value.get_device() == index:
+                    values[i] = value.encoded
                 else:
                     return False
             self.launch(grid, block, values, shared_bytes, stream)

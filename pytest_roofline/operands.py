@@ -42,7 +42,7 @@ def require_vectors(name: str, *tensors: torch.Tensor, dtype: torch.dtype | None
     first = tensors[0]
     shape, dtype = first.shape, dtype or first.dtype
     for tensor in tensors:
-        if tensor.shape != shape or not tensor.is_contiguous():
+        if (tensor is not first and tensor.shape != shape) or not tensor.is_contiguous():
             raise ValueError(f"{name} takes dense equal vectors")
         if tensor.dtype is not dtype:
             raise TypeError(f"{name} takes {dtype} here, got {tensor.dtype}")

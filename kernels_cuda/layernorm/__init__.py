@@ -37,8 +37,8 @@ def unfused(
     rows, columns = row_extents(x, y, weight, bias, means=means, variances=variances)
     if not x.numel():
         return
-    instance = f"<{c_type(x)}, {rowwise.width(columns, x, y, weight, bias)}, {UNFUSED_THREADS}>"
-    block, x_row, y_row = (UNFUSED_THREADS,), x.stride(0), y.stride(0)
+    width, x_row, y_row = rowwise.layout(columns, x, y, weight, bias)
+    instance, block = f"<{c_type(x)}, {width}, {UNFUSED_THREADS}>", (UNFUSED_THREADS,)
     UNFUSED.function(f"layernorm_unfused_mean{instance}")((rows,), block, (x, means, columns, x_row))
     variance = UNFUSED.function(f"layernorm_unfused_variance{instance}")
     variance((rows,), block, (x, means, variances, columns, x_row))
@@ -54,12 +54,12 @@ def fused(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: torch.Te
     rows, columns = row_extents(x, y, weight, bias)
     if not rows or not columns:
         return None
-    width = rowwise.width(columns, x, y, weight, bias)
+    width, x_row, y_row = rowwise.layout(columns, x, y, weight, bias)
     chosen = rowwise.in_registers(FUSED, "layernorm_fused", c_type(x), columns, width, rowwise.evicts_last(x))
     if chosen is None:
         return fused_looped(x, weight, bias, y, eps=eps)
     function, block, per_block = chosen
-    function((ceil_div(rows, per_block),), block, (x, weight, bias, y, rows, columns, x.stride(0), y.stride(0), eps))
+    function((ceil_div(rows, per_block),), block, (x, weight, bias, y, rows, columns, x_row, y_row, eps))
 
 
 def fused_looped(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: torch.Tensor, *, eps: float) -> None:
@@ -70,7 +70,7 @@ def fused_looped(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: t
     rows, columns = row_extents(x, y, weight, bias)
     if not x.numel():
         return
-    width = rowwise.width(columns, x, y, weight, bias)
+    width, x_row, y_row = rowwise.layout(columns, x, y, weight, bias)
     threads = rowwise.looped_threads(columns // width, LOOPED_WORDS)
     function = FUSED_LOOPED.function(f"layernorm_fused_looped<{c_type(x)}, {width}, {threads}>")
-    function((rows,), (threads,), (x, weight, bias, y, columns, x.stride(0), y.stride(0), eps))
+    function((rows,), (threads,), (x, weight, bias, y, columns, x_row, y_row, eps))

@@ -30,8 +30,8 @@ def unfused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: floa
     rows, columns = row_extents(x, y, weight, squares=squares)
     if not x.numel():
         return
-    instance = f"<{c_type(x)}, {rowwise.width(columns, x, y, weight)}, {UNFUSED_THREADS}>"
-    block, x_row, y_row = (UNFUSED_THREADS,), x.stride(0), y.stride(0)
+    width, x_row, y_row = rowwise.layout(columns, x, y, weight)
+    instance, block = f"<{c_type(x)}, {width}, {UNFUSED_THREADS}>", (UNFUSED_THREADS,)
     UNFUSED.function(f"rmsnorm_unfused_square{instance}")((rows,), block, (x, squares, columns, x_row))
     scale = UNFUSED.function(f"rmsnorm_unfused_scale{instance}")
     scale((rows,), block, (x, weight, squares, y, columns, x_row, y_row, eps))
@@ -45,14 +45,14 @@ def fused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: float)
     rows, columns = row_extents(x, y, weight)
     if not rows or not columns:
         return None
-    width = rowwise.width(columns, x, y, weight)
+    width, x_row, y_row = rowwise.layout(columns, x, y, weight)
     chosen = rowwise.in_registers(
         FUSED, "rmsnorm_fused", c_type(x), columns, width, rowwise.evicts_last(x), PLANS[width]
     )
     if chosen is None:
         return fused_looped(x, weight, y, eps=eps)
     function, block, per_block = chosen
-    function((ceil_div(rows, per_block),), block, (x, weight, y, rows, columns, x.stride(0), y.stride(0), eps))
+    function((ceil_div(rows, per_block),), block, (x, weight, y, rows, columns, x_row, y_row, eps))
 
 
 def fused_looped(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: float) -> None:
@@ -63,7 +63,7 @@ def fused_looped(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps:
     rows, columns = row_extents(x, y, weight)
     if not x.numel():
         return
-    width = rowwise.width(columns, x, y, weight)
+    width, x_row, y_row = rowwise.layout(columns, x, y, weight)
     threads = rowwise.looped_threads(columns // width, LOOPED_WORDS)
     function = FUSED_LOOPED.function(f"rmsnorm_fused_looped<{c_type(x)}, {width}, {threads}>")
-    function((rows,), (threads,), (x, weight, y, columns, x.stride(0), y.stride(0), eps))
+    function((rows,), (threads,), (x, weight, y, columns, x_row, y_row, eps))

@@ -52,8 +52,8 @@ def unfused(x: torch.Tensor, y: torch.Tensor, *, maxima: torch.Tensor, sums: tor
     rows, columns = row_extents(x, y, maxima=maxima, sums=sums)
     if not x.numel():
         return
-    instance, block = f"<{c_type(x)}, {rowwise.width(columns, x, y)}, {UNFUSED_THREADS}>", (UNFUSED_THREADS,)
-    x_row, y_row = x.stride(0), y.stride(0)
+    width, x_row, y_row = rowwise.layout(columns, x, y)
+    instance, block = f"<{c_type(x)}, {width}, {UNFUSED_THREADS}>", (UNFUSED_THREADS,)
     UNFUSED.function(f"softmax_unfused_max{instance}")((rows,), block, (x, maxima, columns, x_row))
     UNFUSED.function(f"softmax_unfused_sum{instance}")((rows,), block, (x, maxima, sums, columns, x_row))
     scale = UNFUSED.function(f"softmax_unfused_scale{instance}")
@@ -71,7 +71,7 @@ def fused(x: torch.Tensor, y: torch.Tensor) -> None:
     rows, columns = row_extents(x, y)
     if not rows or not columns:
         return None
-    width = rowwise.width(columns, x, y)
+    width, x_row, y_row = rowwise.layout(columns, x, y)
     chosen = rowwise.in_registers(
         FUSED, "softmax_fused", c_type(x), columns, width, rowwise.evicts_last(x), PLANS[width]
     )
@@ -80,19 +80,19 @@ def fused(x: torch.Tensor, y: torch.Tensor) -> None:
             return fused_looped(x, y)
         words = columns // width
         shared = LONG_WORDS < words <= CLUSTERS[-1] * SHARED_WORDS and _has_clusters(x.device)
-        return fused_cluster(x, y) if shared else _fused_long(x, y)
+        return fused_cluster(x, y) if shared else _fused_long(x, y, x_row, y_row)
     function, block, per_block = chosen
-    function((ceil_div(rows, per_block),), block, (x, y, rows, columns, x.stride(0), y.stride(0)))
+    function((ceil_div(rows, per_block),), block, (x, y, rows, columns, x_row, y_row))
 
 
-def _fused_long(x: torch.Tensor, y: torch.Tensor) -> None:
+def _fused_long(x: torch.Tensor, y: torch.Tensor, x_row: int, y_row: int) -> None:
     rows, columns = x.shape
     words = ceil_div(columns * x.element_size(), rowwise.PACK * LONG_THREADS)
     held, stored = next(plan for most, *plan in LONG_PLANS if words <= most)
     function = FUSED.function(f"softmax_fused_long<{c_type(x)}, {LONG_THREADS}, {held}>")
     stored = min(stored, _words_in_shared(x.device))
     shared = stored * LONG_THREADS * rowwise.PACK
-    function((rows,), (LONG_THREADS,), (x, y, columns, x.stride(0), y.stride(0), stored), shared)
+    function((rows,), (LONG_THREADS,), (x, y, columns, x_row, y_row, stored), shared)
 
 
 def fused_cluster(x: torch.Tensor, y: torch.Tensor) -> None:
@@ -104,7 +104,7 @@ def fused_cluster(x: torch.Tensor, y: torch.Tensor) -> None:
     rows, columns = row_extents(x, y)
     if not rows or not columns:
         return
-    width = rowwise.width(columns, x, y)
+    width, x_row, y_row = rowwise.layout(columns, x, y)
     words = columns // width
     cluster = next((blocks for blocks in CLUSTERS if words <= blocks * SHARED_WORDS), None)
     if width == 1 or cluster is None:
@@ -112,7 +112,7 @@ def fused_cluster(x: torch.Tensor, y: torch.Tensor) -> None:
     plan = f"{cluster}, {SHARED_THREADS}, {SHARED_HELD}, {SHARED_STORED}, {SHARED_BLOCKS}, {rowwise.evicts_last(x)}"
     function = FUSED_CLUSTER.function(f"softmax_fused_cluster<{c_type(x)}, {plan}>")
     shared_bytes = SHARED_STORED * SHARED_THREADS * rowwise.PACK
-    function((rows * cluster,), (SHARED_THREADS,), (x, y, columns, x.stride(0), y.stride(0)), shared_bytes)
+    function((rows * cluster,), (SHARED_THREADS,), (x, y, columns, x_row, y_row), shared_bytes)
 
 
 @functools.cache
@@ -137,7 +137,7 @@ def fused_looped(x: torch.Tensor, y: torch.Tensor) -> None:
     rows, columns = row_extents(x, y)
     if not x.numel():
         return
-    width = rowwise.width(columns, x, y)
+    width, x_row, y_row = rowwise.layout(columns, x, y)
     threads = rowwise.looped_threads(columns // width, LOOPED_WORDS)
     function = FUSED_LOOPED.function(f"softmax_fused_looped<{c_type(x)}, {width}, {threads}>")
-    function((rows,), (threads,), (x, y, columns, x.stride(0), y.stride(0)))
+    function((rows,), (threads,), (x, y, columns, x_row, y_row))
