@@ -1,0 +1,15 @@
+// A pack or an element per thread; with STREAMED, L2 evicts last what was read.
+
+#pragma once
+
+#include "../_packs.cuh"
+#include <roofline/evict_last.cuh>
+
+template <bool STREAMED, typename T, typename Index>
+__device__ void copy_packs(const T* __restrict__ x, T* __restrict__ y, Index n, Index head, Index packs) {
+    x = roofline::evict_last<STREAMED>(x);
+    for_own_item<T>(
+        n, head, packs,
+        [&](Index i) { packs_from(y + head)[i] = packs_from(x + head)[i]; },
+        [&](Index e) { y[e] = x[e]; });
+}
