@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -30,8 +30,8 @@ from pytest_roofline.driver import Extents, LoadedKernel
 from pytest_roofline.nvrtc import compile_kernel
 from pytest_roofline.streams import on_torch_stream, stream_handle
 
-# torch.cuda.current_device without a look at whether CUDA is initialised, as in streams.py.
-_current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
+current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
+"""torch.cuda.current_device without a look at whether CUDA is initialised, as in streams.py."""
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 _C_NAMES = {
     torch.float64: "double",
@@ -127,10 +127,11 @@ class Function:
         recent = self._recent
         if (
             recent is not None
-            and recent.index == _current_device()
+            and recent.index == current_device()
             and 0 not in grid3
             and recent.launch_plain(grid3, block3, args, shared_bytes, stream_handle(recent.index))
         ):
+            _observed(recent, grid3, block3, args, shared_bytes)
             return
         index, values = self._checked(args)
         if 0 in grid3:
@@ -142,6 +143,7 @@ class Function:
         else:
             with torch.cuda.device(index):
                 self._launch_on_gpu(index, grid3, block3, values, shared_bytes)
+        _observed(self._recent if index is not None else None, grid3, block3, args, shared_bytes)
 
     @functools.cached_property
     def _pointers(self) -> tuple[int, ...]:
@@ -200,6 +202,43 @@ def recording(recorder: Recorder) -> Iterator[None]:
         yield
     finally:
         _recorder.reset(token)
+
+
+class Launched(NamedTuple):
+    """A launch that was made: ``kernel`` is ``None`` on a CPU, ``args`` are as they were given."""
+
+    kernel: LoadedKernel | None
+    grid: Extents
+    block: Extents
+    args: tuple[Any, ...]
+    shared_bytes: int
+
+
+_observer: ContextVar[list[Launched] | None] = ContextVar("observer", default=None)
+
+
+@contextlib.contextmanager
+def observing() -> Iterator[list[Launched]]:
+    """All launches of the body that are not empty, as they are made."""
+    launches: list[Launched] = []
+    token = _observer.set(launches)
+    try:
+        yield launches
+    finally:
+        _observer.reset(token)
+
+
+def watched() -> bool:
+    """Whether somebody is told of launches, made or not."""
+    return _recorder.get() is not None or _observer.get() is not None
+
+
+def _observed(
+    kernel: LoadedKernel | None, grid: Extents, block: Extents, args: Sequence[Any], shared_bytes: int
+) -> None:
+    launches = _observer.get()
+    if launches is not None:
+        launches.append(Launched(kernel, grid, block, tuple(args), shared_bytes))
 
 
 def _architecture(function: Function, here: str) -> str:

@@ -6,6 +6,7 @@ import torch
 
 from pytest_roofline.launch import Source
 from pytest_roofline.operands import require_vectors
+from pytest_roofline.remembered import remembered
 
 from .._packs import launch_packs, launch_scalar
 
@@ -21,12 +22,14 @@ def scalar(x: torch.Tensor, y: torch.Tensor) -> None:
     launch_scalar(SCALAR, "add_one_scalar", x, y)
 
 
+@remembered
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``scalar`` does."""
     require_vectors("add_one", x, y)
     launch_packs(VECTORISED, "add_one_vectorised", x, y)
 
 
+@remembered
 def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:
     """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``scalar`` does."""
     require_vectors("add_one", x, y)

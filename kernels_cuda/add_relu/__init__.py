@@ -6,6 +6,7 @@ import torch
 
 from pytest_roofline.launch import Source
 from pytest_roofline.operands import require_vectors
+from pytest_roofline.remembered import remembered
 
 from .._packs import launch_packs, launch_scalar
 
@@ -34,6 +35,7 @@ def fused_scalar(x: torch.Tensor, y: torch.Tensor) -> None:
     launch_scalar(FUSED, "add_relu_fused_scalar", x, y)
 
 
+@remembered
 def fused(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``fused_scalar`` does."""
     require_vectors("add_relu", x, y)

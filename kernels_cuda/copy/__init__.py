@@ -7,6 +7,7 @@ import torch
 from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import Source
 from pytest_roofline.operands import require_vectors
+from pytest_roofline.remembered import remembered
 
 from .._packs import launch_packs, launch_scalar
 
@@ -24,12 +25,14 @@ def scalar(x: torch.Tensor, y: torch.Tensor) -> None:
     launch_scalar(SCALAR, "copy_scalar", x, y)
 
 
+@remembered
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``scalar`` does."""
     require_vectors("copy", x, y)
     launch_packs(VECTORISED, "copy_vectorised", x, y)
 
 
+@remembered
 def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:
     """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``scalar`` does."""
     require_vectors("copy", x, y)

@@ -6,6 +6,7 @@ import torch
 
 from pytest_roofline.launch import Source, ceil_div
 from pytest_roofline.operands import require_vectors
+from pytest_roofline.remembered import remembered
 
 from .._packs import BLOCK, launch_packs
 
@@ -24,12 +25,14 @@ def scalar(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     SCALAR.function("fma_scalar")((ceil_div(n, BLOCK),), (BLOCK,), (a, b, c, n))
 
 
+@remembered
 def vectorised(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """16 bytes per thread. Raises as ``scalar`` does."""
     require_vectors("fma", a, b, c, dtype=torch.float32)
     launch_packs(VECTORISED, "fma_vectorised", a, b, c)
 
 
+@remembered
 def evict_last(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """``vectorised``; of long vectors, L2 evicts last what was read. Raises as ``scalar`` does."""
     require_vectors("fma", a, b, c, dtype=torch.float32)

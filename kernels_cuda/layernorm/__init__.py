@@ -10,6 +10,7 @@ import torch
 from kernels_cuda import _rowwise as rowwise
 from pytest_roofline.launch import Source, c_type, ceil_div
 from pytest_roofline.operands import row_extents
+from pytest_roofline.remembered import remembered
 
 LOOPED_WORDS = 8  # of a thread
 UNFUSED_THREADS = 256
@@ -46,6 +47,7 @@ def unfused(
     scale((rows,), block, (x, weight, bias, means, variances, y, columns, x_row, y_row, eps))
 
 
+@remembered
 def fused(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: torch.Tensor, *, eps: float) -> None:
     """One kernel that keeps a row in registers; rows that do not fit go through ``fused_looped``.
 

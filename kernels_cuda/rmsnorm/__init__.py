@@ -10,6 +10,7 @@ import torch
 from kernels_cuda import _rowwise as rowwise
 from pytest_roofline.launch import Source, c_type, ceil_div
 from pytest_roofline.operands import row_extents
+from pytest_roofline.remembered import remembered
 
 # As the plans of all rows; with its single barrier, 8192 columns of f32 took 130.7 in place of 133.4 us on an H200.
 PLANS = {**rowwise.PLANS, 4: tuple((1024, 2) if plan == (512, 4) else plan for plan in rowwise.PLANS[4])}
@@ -37,6 +38,7 @@ def unfused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: floa
     scale((rows,), block, (x, weight, squares, y, columns, x_row, y_row, eps))
 
 
+@remembered
 def fused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: float) -> None:
     """One kernel that keeps a row in registers; rows that do not fit go through ``fused_looped``.
 

@@ -11,6 +11,7 @@ from kernels_cuda import _rowwise as rowwise
 from pytest_roofline.capability import runs_on
 from pytest_roofline.launch import Source, c_type, ceil_div
 from pytest_roofline.operands import row_extents
+from pytest_roofline.remembered import remembered
 
 # As the plans of all rows; with its single barrier softmax was fastest on an H200 with (1024, 2) in place of (512, 4)
 # and (512, 8) of (1024, 4), 8192 and 16384 columns of f32, and with (512, 2) of (256, 4), 8192 of f16: 1, 5 and 2 %.
@@ -60,6 +61,7 @@ def unfused(x: torch.Tensor, y: torch.Tensor, *, maxima: torch.Tensor, sums: tor
     scale((rows,), block, (x, maxima, sums, y, columns, x_row, y_row))
 
 
+@remembered
 def fused(x: torch.Tensor, y: torch.Tensor) -> None:
     """One kernel that keeps a row in registers, a longer one in shared memory, too, as far as it fits there.
 

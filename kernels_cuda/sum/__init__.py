@@ -12,6 +12,7 @@ import torch
 from pytest_roofline.capability import runs_on
 from pytest_roofline.launch import Source, c_type, ceil_div, misalignment, require
 from pytest_roofline.operands import require_positive, require_sum, require_workspace
+from pytest_roofline.remembered import remembered
 
 BLOCK = 256
 LAST_BLOCK = 1024  # threads that add up the partial sums
@@ -89,6 +90,7 @@ def butterfly(x: torch.Tensor, total: torch.Tensor, *, max_blocks: int) -> None:
     BUTTERFLY.function(f"sum_butterfly<{types}, {BLOCK}>")((blocks,), (BLOCK,), (x, x.numel(), head, total))
 
 
+@remembered
 def two_stage(x: torch.Tensor, total: torch.Tensor, *, partials: torch.Tensor) -> None:
     """At most one block per element of the workspace ``partials``, then one block over their sums; deterministic.
 

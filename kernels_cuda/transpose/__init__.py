@@ -10,6 +10,7 @@ import torch
 from pytest_roofline.l2 import streamed
 from pytest_roofline.launch import Function, Source, c_bool, c_type, ceil_div
 from pytest_roofline.operands import transpose_extents
+from pytest_roofline.remembered import remembered
 
 PACK = 16  # bytes of one vector access
 # Packs of a row of a vectorised tile, and threads of its block: of a small matrix, and of a large one. On an H200 small
@@ -59,6 +60,7 @@ def shared_padded(x: torch.Tensor, y: torch.Tensor) -> None:
     function((ceil_div(m, 32) * ceil_div(n, 32),), (32, 8), (x, y, m, n, *x.stride(), *y.stride()))
 
 
+@remembered
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per access, also where rows do not start at multiples of them; ``shared_padded`` for strided rows, and
     for rows or columns of 2^31 elements that start anywhere.

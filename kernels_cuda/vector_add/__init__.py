@@ -7,6 +7,7 @@ import torch
 from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import Source, c_type, ceil_div, misalignment, require
 from pytest_roofline.operands import require_vectors
+from pytest_roofline.remembered import remembered
 
 from .._packs import BLOCK, PACK, launch_packs, launch_scalar
 
@@ -24,6 +25,7 @@ def scalar(x: torch.Tensor, y: torch.Tensor) -> None:
     launch_scalar(SCALAR, "vector_add_scalar", x, y)
 
 
+@remembered
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """``y += x``, 16 bytes per thread; vectors that no common shift aligns are added one element per thread.
 
@@ -33,6 +35,7 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     launch_packs(VECTORISED, "vector_add_vectorised", x, y)
 
 
+@remembered
 def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:
     """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``scalar`` does."""
     require_vectors("vector_add", x, y)

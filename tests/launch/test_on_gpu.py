@@ -2,50 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-import types
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from pytest_roofline import launch, streams  # noqa: E402
-from tests.launch.fake_cupy import FakeCupy, FakeDriverError  # noqa: E402
-
-
-@pytest.fixture(params=[True, False], ids=["from_external", "ExternalStream"])
-def cupy(request, monkeypatch):
-    fake = FakeCupy(with_from_external=request.param)
-    monkeypatch.setitem(sys.modules, "cupy", fake)
-    monkeypatch.setattr(launch, "compile_kernel", fake.compile_kernel)
-    monkeypatch.setitem(sys.modules, "cupy.cuda", fake.cuda)
-    streams._stream.cache_clear()
-    yield fake
-    streams._stream.cache_clear()
-
-
-@pytest.fixture
-def on_gpu(monkeypatch):
-    """Pretend that tensors live on the GPU number ``device``, and that torch's current one is number ``current``."""
-    state = types.SimpleNamespace(device=1, current=1)
-
-    @contextlib.contextmanager
-    def switched(index):
-        state.current, before = index, state.current
-        yield
-        state.current = before
-
-    monkeypatch.setattr(launch.Function, "_gpu", lambda self, args: state.device)
-    monkeypatch.setattr(torch.cuda, "current_device", lambda: state.current)
-    monkeypatch.setattr(torch.cuda, "device", switched)
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: types.SimpleNamespace(cuda_stream=77))
-    monkeypatch.setattr(launch, "_current_device", lambda: state.current)
-    for module in (launch, streams):
-        monkeypatch.setattr(module, "stream_handle", streams._public_stream_handle)
-    monkeypatch.setattr(torch.Tensor, "get_device", lambda self: state.device)
-    return state
+from pytest_roofline import launch  # noqa: E402
+from tests.launch.fake_cupy import FakeDriverError  # noqa: E402
 
 
 def test_gpu_launches_go_to_torchs_stream_and_device(source, vectors, cupy, on_gpu):
