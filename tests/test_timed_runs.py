@@ -2,27 +2,7 @@
 
 import pytest
 
-# What a conftest of the inner project replaces: the GPU, its environment, and the worker that would time on it.
-GPU = """
-import pytest_roofline.state as state, pytest_roofline.timing as timing, pytest_roofline.worker as worker
-from pytest_roofline.evidence import Environment, Evidence, Outcome, Timing
-
-HERE = Environment("NVIDIA H200", "580", "13.0", "3.12", {{"torch": "2.11"}}, 132, 60 << 20, machine="abc")
-SECONDS = {seconds}
-
-def run(spec):
-    if not spec.time or SECONDS is None:
-        return Evidence(spec.case, Outcome.OK if not spec.time else Outcome.UNAVAILABLE, "no timing here")
-    samples = tuple(SECONDS * (1 + 1e-4 * k) for k in range(20))
-    timing = Timing(samples, 20, 2, "graph_cold", 1e-9, 5e-7, 0.0)
-    return Evidence(spec.case, Outcome.OK, timing=timing, environment=HERE)
-
-state.State.device = "gpu"
-state.State.prepare_interpreter = lambda self: None
-state._require_cuda_torch = lambda: None
-timing.environment = lambda: HERE
-worker.run = run
-"""
+from tests.absent_gpu import alike
 
 
 @pytest.fixture
@@ -31,7 +11,7 @@ def on_gpu(project):
     pytester = project()
 
     def run(seconds, *arguments):
-        pytester.makeconftest(GPU.format(seconds=seconds))
+        pytester.makeconftest(alike(seconds))
         return pytester.runpytest_subprocess("--benchmark-only", "--roofline-ceilings=off", *arguments)
 
     return run

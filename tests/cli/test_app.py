@@ -9,8 +9,8 @@ import pytest
 
 import pytest_roofline
 from pytest_roofline.runs import save
+from tests.absent_gpu import alike
 from tests.runs.made import made_run
-from tests.test_timed_runs import GPU
 
 BLOCKED = """
 import sys
@@ -49,7 +49,7 @@ def test_the_plugin_needs_no_extra(project):
     """A run is timed, reported and saved without any package of the command, the history or the HTML report."""
     pytester = project()
     blocked = "import sys\nfor name in ('typer', 'rich', 'duckdb', 'fsspec', 'ruptures', 'jinja2', 'matplotlib'):\n"
-    pytester.makeconftest(f"{blocked}    sys.modules[name] = None\n{GPU.format(seconds=50e-6)}")
+    pytester.makeconftest(f"{blocked}    sys.modules[name] = None\n{alike(50e-6)}")
     arguments = ("--benchmark-only", "--roofline-ceilings=off", "--roofline-save=run.json")
     found = pytester.runpytest_subprocess(*arguments)
     assert found.ret == 0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.test_timed_runs import GPU
+from tests.absent_gpu import alike
 
 
 @pytest.fixture
 def row(project, monkeypatch):
     """``row(arguments, **environment)`` runs the project on a GPU that is not there; its one row, and all lines."""
     pytester = project()
-    pytester.makeconftest(GPU.format(seconds=50e-6))
+    pytester.makeconftest(alike(50e-6))
     for name in ("FORCE_COLOR", "NO_COLOR", "PY_COLORS", "PYTHONIOENCODING"):
         monkeypatch.delenv(name, raising=False)
 

@@ -4,25 +4,17 @@ import math
 
 import pytest
 
-from pytest_roofline.baselines import Baseline, Store, run_of
-from pytest_roofline.evidence import Environment, Timing
+from pytest_roofline.baselines import Baseline, Store
+from tests.absent_gpu import conftest, store_campaign
 
-# What a conftest of the inner project replaces. By variant (``*``: all others): seconds over those stored, the digest
-# of the code, and what pairs with the old kernel show: ln(new / old), or what its failure says.
-GPU = """
-import pytest_roofline.state as state, pytest_roofline.timing as timing, pytest_roofline.worker as worker
-from pytest_roofline.evidence import Environment, Evidence, Outcome, Pair, Timing
-
-HERE = Environment("NVIDIA H200", "580", "13.0", "3.12", {{"torch": "2.11"}}, 132, 60 << 20, machine="here")
-RATIO, CODE, PAIRS = {ratio!r}, {code!r}, {pairs!r}
-
+# By variant (``*``: all others): seconds over those stored, the digest of the code, and what pairs with the old kernel
+# show: ln(new / old), or what its failure says.
+WORKER = """
 def of(what, spec):
     return what.get(spec.case.split("/")[2], what.get("*"))
 
-def evidence(spec):
-    seconds = 50e-6 * (of(RATIO, spec) or 1.0)
-    samples = tuple(seconds * (1 + 1e-4 * k) for k in range(20))
-    found = Timing(samples, 20, 2, "graph_cold", 1e-9, 5e-7, 0.0, code=of(CODE, spec))
+def run(spec):
+    found = timed(50e-6 * (of(RATIO, spec) or 1.0), of(CODE, spec))
     return Evidence(spec.case, Outcome.OK, timing=found if spec.time else None, environment=HERE)
 
 def pair(spec):
@@ -33,13 +25,7 @@ def pair(spec):
 
 def run_together(specs, timeout):
     for spec in specs:
-        yield pair(spec) if spec.against else evidence(spec)
-
-state.State.device = "gpu"
-state.State.prepare_interpreter = lambda self: None
-state._require_cuda_torch = lambda: None
-timing.environment = lambda: HERE
-worker.run, worker.run_together = evidence, run_together
+        yield pair(spec) if spec.against else run(spec)
 """
 
 BROKEN = ("old_kernel_does_not_run", "the old kernel does not run: ImportError: no helper\nand more")
@@ -64,7 +50,8 @@ def many(project, monkeypatch):
             (run.pytester.path / "old" / "operations").mkdir(parents=True)
             if stored:
                 store(run.pytester.path / "baselines", count, stored, before)
-        run.pytester.makeconftest(GPU.format(ratio=ratio or {}, code=code or {}, pairs=pairs or {}))
+        plan = {"RATIO": ratio or {}, "CODE": code or {}, "PAIRS": pairs or {}}
+        run.pytester.makeconftest(conftest(WORKER, "here", **plan))
         options = ("--benchmark-only", "--roofline-ceilings=off", "--benchmark-columns=median", *arguments)
         return run.pytester.runpytest_subprocess(*options)
 
@@ -76,16 +63,11 @@ def store(folder, count, campaigns, code):
     """Campaigns of 50 us, by 0.05 % apart."""
     found = Baseline("h200", "negate")
     for k in range(campaigns):
-        name = f"2026-11-2{k}.start{k}.abc"
-        found.campaigns[name] = Environment(
-            "NVIDIA H200", "580", "13.0", "3.12", {"torch": "2.11"}, 132, 60 << 20, machine=f"before{k}"
-        )
+        cases = {}
         for number, variant in enumerate(variants(count)):
-            seconds = 50e-6 * math.exp(5e-4 * math.sin(7 * number + k))
-            samples = tuple(seconds * (1 + 1e-4 * j) for j in range(20))
-            timing = Timing(samples, 20, 2, "graph_cold", 1e-9, 5e-7, 0.0, code=code)
             shape = "32x32" if number else "64x64"
-            found.measured.setdefault(f"negate/host/{variant}/f32/{shape}", {})[name] = run_of(timing)
+            cases[f"negate/host/{variant}/f32/{shape}"] = 50e-6 * math.exp(5e-4 * math.sin(7 * number + k))
+        store_campaign(found, k, cases, code)
     Store(folder).save(found)
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pytest_roofline.runs import COUNTED, TIMED, read
-from tests.test_timed_runs import GPU
+from tests.absent_gpu import alike
 
 CASE = "negate/host/plain/f32/64x64"
 KILLED = """
@@ -29,7 +29,7 @@ def on_gpu(project):
     pytester = project()
 
     def run(*arguments):
-        pytester.makeconftest(GPU.format(seconds=50e-6))
+        pytester.makeconftest(alike(50e-6))
         return pytester.runpytest_subprocess("--benchmark-only", "--roofline-ceilings=off", *arguments)
 
     return run
