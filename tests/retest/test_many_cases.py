@@ -172,6 +172,20 @@ def test_a_verdict_that_nothing_changes_stops_a_run_at_once(many):
     )
 
 
+def test_a_run_that_is_interrupted_tells_what_did_not_run(many):
+    """Control-C ends it with pytest's exit code for that, and what was timed is reported."""
+    many(4, "--co")
+    suite = many.pytester.path / "test_suite.py"
+    call = "    roofline_benchmark(roofline_case)"
+    interrupt = "    if 'k02' in str(roofline_case):\n        raise KeyboardInterrupt\n"
+    suite.write_text(suite.read_text().replace(call, interrupt + call))
+    found = many(4)
+    assert found.ret == 2
+    found.stdout.fnmatch_lines(
+        ["2 cases timed: 2 same", "roofline: the run was stopped: 2 cases of the baseline did not run"]
+    )
+
+
 def test_a_regression_is_told_at_the_end_of_a_run_that_nothing_stops(many):
     """With -x as well: until then the rest of the run, or a retest, may clear it."""
     found = many(4, "-x", ratio={"k00": 1.2})
