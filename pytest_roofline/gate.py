@@ -6,43 +6,20 @@ compiler made, and every report says how much was compared.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 from typing import Any
 
 from pytest_roofline.baselines import Baseline, Counted, CountedCase, Store, counted_for
 from pytest_roofline.baselines.counted import DEVICE
 from pytest_roofline.contract import Case
+from pytest_roofline.cost import Code, changes
 from pytest_roofline.counting import counts
-from pytest_roofline.counting.comparing import (
-    Difference,
-    Place,
-    compare_code,
-    compare_counts,
-    compare_launches,
-    kernel_name,
-    limits,
-    worse,
-)
+from pytest_roofline.counting.comparing import Difference, Place, kernel_name
 from pytest_roofline.counting.compiled.client import Compiler
-from pytest_roofline.counting.compiled.resources import Resources, from_plain
+from pytest_roofline.counting.compiled.resources import from_plain
 from pytest_roofline.counting.counts import CaseCounts
 from pytest_roofline.verdict import Kind, Reason, Verdict
-
-
-@dataclass(frozen=True)
-class Code:
-    """The kernels that a case launches, in order, as they were compiled; ``missing`` says why there are none.
-    ``calls`` are the operations that its launcher asks torch for, at the lines ``asked_at``."""
-
-    keys: tuple[str, ...] = ()
-    calls: tuple[str, ...] = ()
-    kernels: Mapping[str, Resources] = field(default_factory=dict)
-    places: Mapping[str, Mapping[str, Place]] = field(default_factory=dict)
-    missing: str = ""
-    asked_at: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -163,74 +140,18 @@ def read_code(answer: Mapping[str, Any], arch: str) -> Code:
 def compare(case: Case, found: CaseCounts, code: Code, stored: Counted) -> CountedRow:
     """The verdict about one case: worse in anything fails, better in anything is reported."""
     before = stored.cases.get(str(case))
-    differences: list[Difference] = []
-    for key, kernel in code.kernels.items():
-        differences += limits(kernel, _places(code, key))
+    change = changes(before, stored.compiled, found, code)
     if before is None:
-        sentence = "no counts are stored for this case: --roofline-update stores them"
-        return CountedRow(case, found, code, tuple(differences), _verdict(differences, Kind.NEW, sentence))
-    differences += compare_counts(before.counts, found)
-    if not code.missing and before.kernels:
-        differences += _calls(before.calls, code)
-        if found.uncounted or before.counts.uncounted:
-            differences += compare_launches(before.kernels, code.keys)
-    compared = set()
-    for old, new in _pairs(before.kernels, code.keys):
-        kernel = code.kernels[new]
-        reference = stored.compiled.get(kernel.compiler, {}).get(old)
-        if reference is not None and new not in compared:
-            compared.add(new)
-            differences += [d for d in compare_code(reference, kernel, _places(code, new)) if d not in differences]
-    sentence = "the code is that stored" if found.uncounted else "all counts are those stored"
-    otherwise = Kind.SAME
-    if code.kernels and before.kernels and not compared:
-        otherwise = Kind.NEW
-        compilers = ", ".join(sorted({kernel.compiler for kernel in code.kernels.values()}))
-        counts = "" if found.uncounted else f"{sentence}; "
-        sentence = f"{counts}no code of {compilers} is stored for this case: --roofline-update stores it"
-    verdict = _verdict(differences, otherwise, sentence)
-    return CountedRow(case, found, code, tuple(differences), verdict, frozenset(compared))
-
-
-def _pairs(before: Sequence[str], now: Sequence[str]) -> list[tuple[str, str]]:
-    """Which kernel took the place of which: by their place, and by their names where there are more or fewer."""
-    if len(before) == len(now):
-        return list(zip(before, now, strict=True))
-    matcher = SequenceMatcher(None, list(map(kernel_name, before)), list(map(kernel_name, now)), autojunk=False)
-    return [
-        (before[block.a + i], now[block.b + i]) for block in matcher.get_matching_blocks() for i in range(block.size)
-    ]
-
-
-def _places(code: Code, key: str) -> Any:
-    places = code.places.get(key, {})
-    return lambda kind: places.get(kind, places.get("", Place()))
-
-
-def _calls(before: tuple[str, ...], code: Code) -> list[Difference]:
-    now = code.calls
-    if len(before) == len(now):
-        return []
-    sentence = f"torch is asked for {', '.join(now) or 'nothing'}, before for {', '.join(before) or 'nothing'}"
-    return [Difference("launches", len(now) > len(before), sentence + str(_added(before, code)))]
-
-
-def _added(before: Sequence[str], code: Code) -> Place:
-    """Where the launcher asks torch for the first operation that it did not ask for before."""
-    left = Counter(before)
-    for name, place in zip(code.calls, code.asked_at, strict=False):
-        if not left[name]:
-            return place
-        left[name] -= 1
-    return Place()
-
-
-def _verdict(differences: list[Difference], otherwise: Kind, sentence: str) -> Verdict:
-    bad = worse(differences)
-    if bad:
-        return Verdict(Kind.REGRESSION, Reason.COSTS_MORE, "; ".join(f"{d.cause}: {d.sentence}" for d in bad))
-    if differences:
-        good = "; ".join(f"{d.cause}: {d.sentence}" for d in differences)
-        return Verdict(Kind.IMPROVEMENT, Reason.COSTS_LESS, f"{good} (--roofline-update accepts it)")
-    reason = Reason.NO_BASELINE if otherwise is Kind.NEW else Reason.COUNTS_EQUAL
-    return Verdict(otherwise, reason, sentence)
+        otherwise = Verdict(
+            Kind.NEW, Reason.NO_BASELINE, "no counts are stored for this case: --roofline-update stores them"
+        )
+    else:
+        sentence = "the code is that stored" if found.uncounted else "all counts are those stored"
+        otherwise = Verdict(Kind.SAME, Reason.COUNTS_EQUAL, sentence)
+        if code.kernels and before.kernels and not change.compared:
+            compilers = ", ".join(sorted({kernel.compiler for kernel in code.kernels.values()}))
+            counts = "" if found.uncounted else f"{sentence}; "
+            sentence = f"{counts}no code of {compilers} is stored for this case: --roofline-update stores it"
+            otherwise = Verdict(Kind.NEW, Reason.NO_BASELINE, sentence)
+    verdict = change.verdict(otherwise, " (--roofline-update accepts it)")
+    return CountedRow(case, found, code, change.differences, verdict, change.compared)

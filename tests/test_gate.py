@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from pytest_roofline.baselines import Baseline, BaselineError, Counted, CountedCase, Store, counted_for
+from pytest_roofline.cost import Code
 from pytest_roofline.counting import counts
 from pytest_roofline.counting.comparing import Place
 from pytest_roofline.counting.counts import Access, CaseCounts, Launch
 from pytest_roofline.discovery import discover
-from pytest_roofline.gate import Code, Gate, compare, read_code, unseen
+from pytest_roofline.gate import Gate, compare, read_code, unseen
 from pytest_roofline.reports import counted as report
 from pytest_roofline.verdict import Kind
 from tests.counting.test_comparing import code

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_roofline.baselines import Baseline, Counted, Past, differences, latest, past
+from pytest_roofline.cost import Code, changes
 from pytest_roofline.counting import counts
-from pytest_roofline.counting.comparing import Difference, compare_code, compare_counts, compare_launches, worse
 from pytest_roofline.counting.compiled import resources
 from pytest_roofline.evidence import Environment, same_code
 from pytest_roofline.runs.accepting import UNTRUSTED
@@ -143,35 +143,18 @@ def _count(case: CaseRecord, block: Counted | None) -> CaseRecord:
         verdict = Verdict(Kind.NEW, Reason.NO_BASELINE, "the older results have no counts of this case")
     else:
         now = counts.from_plain(case.counted.counts)
-        found = compare_counts(before.counts, now)
-        if now.uncounted and case.counted.launched and before.kernels:
-            found += compare_launches(before.kernels, case.counted.launched)
-        verdict = _verdict([*found, *_code(case.counted, before.kernels, block)])
+        change = changes(before, block.compiled, now, _code(case.counted))
+        verdict = change.verdict(Verdict(Kind.SAME, Reason.COUNTS_EQUAL, "all counts are the same"))
     return replace(case, verdict=comparison("counts", verdict), comparisons=())
 
 
-def _code(figures: CountedFigures, before: Sequence[str], block: Counted) -> list[Difference]:
-    """Launch by launch, the code that the same compiler made."""
-    now = {
+def _code(figures: CountedFigures) -> Code:
+    kernels = {
         str(kernel["key"]): resources.from_plain(kernel, figures.arch, str(kernel["compiler"]))
         for kernel in figures.kernels
     }
-    found: list[Difference] = []
-    for old, new in dict.fromkeys(zip(before, figures.launched, strict=False)):
-        reference = block.compiled.get(now[new].compiler, {}).get(old) if new in now else None
-        if reference is not None:
-            found += [d for d in compare_code(reference, now[new]) if d not in found]
-    return found
-
-
-def _verdict(found: Sequence[Difference]) -> Verdict:
-    bad = worse(list(found))
-    told = "; ".join(f"{d.cause}: {d.sentence}" for d in (bad or found))
-    if bad:
-        return Verdict(Kind.REGRESSION, Reason.COSTS_MORE, told)
-    if found:
-        return Verdict(Kind.IMPROVEMENT, Reason.COSTS_LESS, told)
-    return Verdict(Kind.SAME, Reason.COUNTS_EQUAL, "all counts are the same")
+    known = figures.launched or figures.calls
+    return Code(figures.launched, figures.calls, kernels, missing=figures.missing or ("" if known else "not compiled"))
 
 
 def _compilers(run: RunRecord, blocks: Mapping[str, Counted]) -> list[str]:

@@ -158,6 +158,21 @@ def test_more_spills_fail_and_another_compiler_is_not_compared():
     assert foreign.notes == ("code of nvrtc 14.0 is not compared: the older results have none of it",)
 
 
+def test_what_a_launcher_asks_torch_for_is_compared_as_in_a_session():
+    """One more operation is one more launch; a run that compiled nothing says nothing of that."""
+    run = made_counted({CASE: 100})
+
+    def with_calls(calls, **changes):
+        figures = replace(run.cases[0].counted, calls=calls, **changes)
+        return replace(run, cases=(replace(run.cases[0], counted=figures),))
+
+    more = against(with_calls(("aten::zero_",)), baselines_of(run))
+    assert verdicts(more) == {"v0": "regression"}
+    assert "torch is asked for aten::zero_, before for nothing" in more.run.cases[0].verdict.sentence
+    nothing = with_calls((), launched=(), kernels=())
+    assert verdicts(against(nothing, baselines_of(with_calls(("aten::zero_",))))) == {"v0": "same"}
+
+
 def test_times_and_counts_are_not_compared():
     """In either direction."""
     timed = replace(made_run(CASES), device=made_counted({}).device)
