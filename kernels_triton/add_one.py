@@ -5,6 +5,7 @@ import triton
 import triton.language as tl
 
 from pytest_roofline.operands import require_vectors
+from pytest_roofline.remembered import remembered
 
 from ._blocks import best_block, block_start, eviction, launch_blocks
 
@@ -32,12 +33,14 @@ def add_one(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> 
     launch_blocks(_add_one, x, y, block=block, num_warps=num_warps, EVICTION="")
 
 
+@remembered
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``add_one`` does."""
     block, num_warps = best_block(y)
     add_one(x, y, block=block, num_warps=num_warps)
 
 
+@remembered
 def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:
     """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``add_one`` does."""
     require_vectors("add_one", x, y)

@@ -5,6 +5,7 @@ import triton
 import triton.language as tl
 
 from pytest_roofline.operands import require_vectors
+from pytest_roofline.remembered import remembered
 
 from ._blocks import best_block, block_start, eviction, launch_blocks
 
@@ -94,6 +95,7 @@ def add_relu(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) ->
     launch_blocks(_add_relu, x, y, block=block, num_warps=num_warps, EVICTION=eviction(x))
 
 
+@remembered
 def fused(x: torch.Tensor, y: torch.Tensor) -> None:
     """Fused, 16 bytes per thread. Raises ``ValueError`` as ``add_relu`` does."""
     block, num_warps = best_block(y)

@@ -7,6 +7,7 @@ import triton.language as tl
 from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import ceil_div
 from pytest_roofline.operands import require_positive, require_vectors
+from pytest_roofline.remembered import remembered
 
 from ._blocks import PACK, best_block, block_start, eviction, launch_blocks
 
@@ -46,6 +47,7 @@ def copy(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) -> Non
     launch_blocks(_copy, x, y, block=block, num_warps=num_warps, EVICTION="")
 
 
+@remembered
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``copy`` does."""
     block, num_warps = best_block(y)
@@ -57,6 +59,7 @@ def unrolled(x: torch.Tensor, y: torch.Tensor, *, unroll: int, num_warps: int) -
     copy(x, y, block=unroll * 32 * num_warps * PACK // y.element_size(), num_warps=num_warps)
 
 
+@remembered
 def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:
     """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``copy`` does."""
     require_vectors("copy", x, y)

@@ -5,6 +5,7 @@ import triton
 import triton.language as tl
 
 from pytest_roofline.operands import require_vectors
+from pytest_roofline.remembered import remembered
 
 from ._blocks import best_block, block_start, eviction, launch_blocks
 
@@ -35,12 +36,14 @@ def fma(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, block: int, num_wa
     launch_blocks(_fma, a, b, c, block=block, num_warps=num_warps, EVICTION="")
 
 
+@remembered
 def vectorised(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``fma`` does."""
     block, num_warps = best_block(c)
     fma(a, b, c, block=block, num_warps=num_warps)
 
 
+@remembered
 def evict_last(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``fma`` does."""
     require_vectors("fma", a, b, c)

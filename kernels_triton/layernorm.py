@@ -9,6 +9,7 @@ from kernels_triton._blocks import eviction
 from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div
 from pytest_roofline.operands import row_extents
+from pytest_roofline.remembered import remembered
 
 BLOCK = 2048  # columns that a program of the looped kernels meets at once
 
@@ -176,6 +177,7 @@ def unfused(
         _layernorm_scale[grid](x, weight, bias, means, variances, y, columns, x_row, y_row, eps, **options)
 
 
+@remembered
 def fused(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, y: torch.Tensor, *, eps: float) -> None:
     """One kernel that keeps rows in registers; rows that do not fit go through ``fused_looped``.
 

@@ -9,6 +9,7 @@ from kernels_triton._blocks import eviction
 from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div
 from pytest_roofline.operands import row_extents
+from pytest_roofline.remembered import remembered
 
 BLOCK = 4096  # columns that a program of the looped kernels meets at once
 
@@ -104,6 +105,7 @@ def unfused(
         _rmsnorm_scale[grid](x, weight, squares, y, columns, x.stride(0), y.stride(0), eps, **options)
 
 
+@remembered
 def fused(x: torch.Tensor, weight: torch.Tensor, y: torch.Tensor, *, eps: float) -> None:
     """One kernel that keeps rows in registers; rows that do not fit go through ``fused_looped``.
 

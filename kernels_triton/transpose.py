@@ -8,6 +8,7 @@ from kernels_triton._blocks import eviction
 from kernels_triton._launch import launch
 from pytest_roofline.launch import ceil_div, require
 from pytest_roofline.operands import transpose_extents
+from pytest_roofline.remembered import remembered
 
 NARROW = 1 << 31  # what 32 bits count up to: places in memory, extents, programs of a launch
 
@@ -84,6 +85,7 @@ def naive(x: torch.Tensor, y: torch.Tensor, *, block: int) -> None:
         _transpose_naive[grid](x, y, n, *x.stride(), *y.stride(), BLOCK=block)
 
 
+@remembered
 def tiled(x: torch.Tensor, y: torch.Tensor) -> None:
     """One program per tile.
 

@@ -7,6 +7,7 @@ import triton.language as tl
 from pytest_roofline.l2 import persisting
 from pytest_roofline.launch import ceil_div, misalignment, require
 from pytest_roofline.operands import require_vectors
+from pytest_roofline.remembered import remembered
 
 from ._blocks import PACK, best_block, block_start, eviction, launch_blocks
 
@@ -85,6 +86,7 @@ def unmasked(x: torch.Tensor, y: torch.Tensor, *, block: int, num_warps: int) ->
         _add_unmasked[(y.numel() // block,)](x, y, BLOCK=block, num_warps=num_warps)
 
 
+@remembered
 def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     """16 bytes per thread. Raises ``ValueError`` as ``vector_add`` does."""
     require_vectors("vector_add", x, y)
@@ -92,6 +94,7 @@ def vectorised(x: torch.Tensor, y: torch.Tensor) -> None:
     launch_blocks(_add_vectorised, x, y, block=block, num_warps=num_warps, EVICTION="")
 
 
+@remembered
 def evict_last(x: torch.Tensor, y: torch.Tensor) -> None:
     """``vectorised``; of long vectors, L2 evicts last what was read. Raises ``ValueError`` as ``vector_add`` does."""
     require_vectors("vector_add", x, y)

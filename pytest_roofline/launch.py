@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import torch
 
@@ -32,6 +32,8 @@ from pytest_roofline.streams import on_torch_stream, stream_handle
 
 current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
 """torch.cuda.current_device without a look at whether CUDA is initialised, as in streams.py."""
+single_gpu: Callable[[], bool] = functools.cache(lambda: torch.cuda.device_count() == 1)
+"""Whether there is but one GPU, which need not be asked for: that takes longer than to look at a tensor."""
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 _C_NAMES = {
     torch.float64: "double",
@@ -131,7 +133,7 @@ class Function:
             and 0 not in grid3
             and recent.launch_plain(grid3, block3, args, shared_bytes, stream_handle(recent.index))
         ):
-            _observed(recent, grid3, block3, args, shared_bytes)
+            observed(recent, grid3, block3, args, shared_bytes)
             return
         index, values = self._checked(args)
         if 0 in grid3:
@@ -143,7 +145,7 @@ class Function:
         else:
             with torch.cuda.device(index):
                 self._launch_on_gpu(index, grid3, block3, values, shared_bytes)
-        _observed(self._recent if index is not None else None, grid3, block3, args, shared_bytes)
+        observed(self._recent if index is not None else None, grid3, block3, args, shared_bytes)
 
     @functools.cached_property
     def _pointers(self) -> tuple[int, ...]:
@@ -198,16 +200,27 @@ _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 def recording(recorder: Recorder) -> Iterator[None]:
     """Tell ``recorder`` of every launch (function, grid, block, dynamic shared memory), executing none."""
     token = _recorder.set(recorder)
+    watching.append(recorder)
     try:
         yield
     finally:
+        watching.pop()
         _recorder.reset(token)
 
 
-class Launched(NamedTuple):
-    """A launch that was made: ``kernel`` is ``None`` on a CPU, ``args`` are as they were given."""
+class Repeatable(Protocol):
+    """A kernel loaded on the GPU number ``index``, to be launched with addresses for its tensors."""
 
-    kernel: LoadedKernel | None
+    @property
+    def index(self) -> int: ...
+
+    def launch(self, grid: Extents, block: Extents, values: Sequence[Any], shared_bytes: int, stream: int) -> None: ...
+
+
+class Launched(NamedTuple):
+    """A launch that was made: ``kernel`` is ``None`` where nothing can repeat it, ``args`` are as they were given."""
+
+    kernel: Repeatable | None
     grid: Extents
     block: Extents
     args: tuple[Any, ...]
@@ -215,6 +228,8 @@ class Launched(NamedTuple):
 
 
 _observer: ContextVar[list[Launched] | None] = ContextVar("observer", default=None)
+# What is told of launches, made or not; a list is asked sooner than the context, in each launch.
+watching: list[object] = []
 
 
 @contextlib.contextmanager
@@ -222,20 +237,18 @@ def observing() -> Iterator[list[Launched]]:
     """All launches of the body that are not empty, as they are made."""
     launches: list[Launched] = []
     token = _observer.set(launches)
+    watching.append(launches)
     try:
         yield launches
     finally:
+        watching.pop()
         _observer.reset(token)
 
 
-def watched() -> bool:
-    """Whether somebody is told of launches, made or not."""
-    return _recorder.get() is not None or _observer.get() is not None
-
-
-def _observed(
-    kernel: LoadedKernel | None, grid: Extents, block: Extents, args: Sequence[Any], shared_bytes: int
+def observed(
+    kernel: Repeatable | None, grid: Extents, block: Extents, args: Sequence[Any], shared_bytes: int = 0
 ) -> None:
+    """Tell whoever is :func:`observing` of a launch."""
     launches = _observer.get()
     if launches is not None:
         launches.append(Launched(kernel, grid, block, tuple(args), shared_bytes))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, ParamSpec
 
 from pytest_roofline import launch
-from pytest_roofline.driver import Extents, LoadedKernel
+from pytest_roofline.driver import Extents
 from pytest_roofline.streams import stream_handle
 
 P = ParamSpec("P")
@@ -25,7 +25,7 @@ _NUMBERS = frozenset((int, float))
 class _Again(NamedTuple):
     """One launch: ``order`` says which of the addresses and ``numbers`` each parameter gets, ``None`` all in turn."""
 
-    kernel: LoadedKernel
+    kernel: launch.Repeatable
     grid: Extents
     block: Extents
     shared_bytes: int
@@ -34,9 +34,10 @@ class _Again(NamedTuple):
 
 
 def remembered(launcher: Callable[P, None]) -> Callable[P, None]:
-    """Decorate a launcher of CUDA C++ kernels whose arguments are tensors and numbers.
+    """Decorate a launcher whose arguments are tensors and numbers.
 
-    It must do nothing but launch functions of a :class:`launch.Source`, and depend on nothing but what makes a kind: a
+    It must do nothing but launch functions of a :class:`launch.Source`, or what else tells :func:`launch.observed` of
+    its launches, and depend on nothing but what makes a kind: a
     tensor's element type, shape, strides, device and address modulo 16, a number's value. Whatever is not seen to be
     like this goes the launcher's own way: launches on a CPU, on another than the current GPU, of other tensors than
     those given, of none at all. What it refuses it refuses each time, because only what ran is remembered.
@@ -45,27 +46,28 @@ def remembered(launcher: Callable[P, None]) -> Callable[P, None]:
 
     @functools.wraps(launcher)
     def call(*args: P.args, **options: P.kwargs) -> None:
-        values = (*args, *options.values()) if options else args
-        key: list[Any] = [*options]
+        key: list[Any] = []
         addresses: list[int] = []
         device = -1
+        values: tuple[Any, ...] = args
+        if options:
+            values = (*args, *options.values())
+            key += options
         try:
             for value in values:
-                kind: Any = type(value)
-                if kind in _NUMBERS:
-                    key += (kind, value)
+                if type(value) in _NUMBERS:
+                    key += (type(value), value)
                     continue
-                tensor: Any = value
-                address = tensor.data_ptr()
-                device = tensor.get_device()
+                address = value.data_ptr()
+                device = value.get_device()
                 if device < 0:
                     break
                 addresses.append(address)
-                strides = tensor.is_contiguous() or tensor.stride()  # those of dense ones follow from the shape
-                key += (kind, tensor.dtype, tensor.shape, strides, device, address % _ALIGNMENT)
+                strides = value.is_contiguous() or value.stride()  # those of dense ones follow from the shape
+                key += (value.dtype, value.shape, strides, device, address % _ALIGNMENT)
         except AttributeError:
             device = -1
-        if device < 0 or launch.watched() or device != launch.current_device():
+        if device < 0 or launch.watching or not (launch.single_gpu() or device == launch.current_device()):
             return launcher(*args, **options)
         kinds = tuple(key)
         found = known.get(kinds)

@@ -82,6 +82,7 @@ def on_gpu(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device", switched)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: types.SimpleNamespace(cuda_stream=77))
     monkeypatch.setattr(launch, "current_device", lambda: state.current)
+    monkeypatch.setattr(launch, "single_gpu", lambda: False)
     for module in (launch, remembered, streams):
         monkeypatch.setattr(module, "stream_handle", streams._public_stream_handle)
     monkeypatch.setattr(torch.Tensor, "get_device", lambda self: state.device)

@@ -91,6 +91,15 @@ def test_another_device_is_for_the_launcher(add, on_gpu):
     assert len(add.calls) == 3
 
 
+def test_one_gpu_is_not_asked_for(add, on_gpu, monkeypatch):
+    """It is the current one."""
+    monkeypatch.setattr(launch, "single_gpu", lambda: True)
+    add(*vectors())
+    monkeypatch.setattr(launch, "current_device", lambda: pytest.fail("asked"))
+    add(*vectors())
+    assert len(add.calls) == 1
+
+
 def test_what_is_refused_is_refused_each_time(add):
     """A warm launcher takes nothing that a cold one would not take."""
     add(*vectors())

@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
 from kernels_triton import _launch  # noqa: E402
+from pytest_roofline.launch import Launched, observing  # noqa: E402
 
 ON_DEVICE = 1  # a handle
 
@@ -124,3 +125,35 @@ def test_hooks_in_front_of_a_kernel_run(device):
 def test_nothing_is_remembered_of_a_kernel_without_a_device(device):
     """What was compiled to be looked at is compiled again, so that whoever looks sees every launch."""
     assert versions(Kernel(function=None), (vector(), 32, 8), (vector(), 32, 8)) == 2
+
+
+def launches(kernel: Kernel, *arguments) -> list[Launched]:
+    """What somebody sees who remembers launches."""
+    with observing() as seen:
+        versions(kernel, *arguments)
+    return seen
+
+
+def test_a_launch_can_be_repeated_with_addresses(device, monkeypatch):
+    """The first one as well as one of a known version; those who look at launches see everything but the tensors."""
+    monkeypatch.setattr(torch.Tensor, "get_device", lambda self: 0)
+    kernel, x = Kernel(), vector()
+    for seen in launches(kernel, (x, 32, 8), (x, 48, 8)):
+        assert seen.args == (x, seen.args[1])
+        assert seen.kernel.index == 0
+        seen.kernel.launch((1, 1, 1), (1, 1, 1), (4096, seen.args[1]), 0, 99)
+        told = ((3,), None, seen.args[1], 8, False)
+        values = (4096, seen.args[1], 8, False)
+        assert kernel.versions[0].launched[-1] == (3, 1, 1, 99, ON_DEVICE, "packed", told, "enter", "exit", *values)
+    assert len(kernel.versions) == 1
+
+
+def test_what_triton_must_see_each_time_is_not_repeated(device, monkeypatch):
+    """Tensors elsewhere than on the current GPU, hooks in front of a kernel, arguments unknown here."""
+    x, hooked = vector(), Kernel()
+    assert [seen.kernel for seen in launches(Kernel(), (x, 32, 8), (x, 32, 8))] == [None, None]
+    monkeypatch.setattr(torch.Tensor, "get_device", lambda self: 0)
+    hooked.pre_run_hooks.append(print)
+    assert [seen.kernel for seen in launches(hooked, (x, 32, 8), (x, 32, 8))] == [None, None]
+    assert [seen.kernel for seen in launches(Kernel(), (x, None, 8))] == [None]
+    assert [seen.kernel for seen in launches(Kernel(function=None), (x, 32, 8))] == [None]
