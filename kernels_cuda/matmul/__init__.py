@@ -79,8 +79,8 @@ def tuned_128(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
 
 
 def tuned(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
-    """As ``tuned_128`` with the tile that suits the size of ``c``."""
-    tiles.launch(tiles.choose_for(c), a, b, c)
+    """As ``tuned_128`` with the tile that suits the size of ``c``, and how the operands lie."""
+    tiles.launch(tiles.choose_for(a, b, c), a, b, c)
 
 
 def _launch(

@@ -32,9 +32,10 @@ matmul_double_buffered(const float* __restrict__ a, const float* __restrict__ b,
     const long long columns_left = n - first_column - x;
 
     const int a_step = thread % 8, a_y = thread / 8;  // and 8 steps on, and 32 rows below
-    const int b_step = thread / 16;
+    // By words a warp copies half a row of b's tile, and not 16 of every fourth word, which meet in eight banks.
+    const int b_step = thread / (WIDE ? 16 : 32), b_x = WIDE ? x : thread % 32;
     const float* from_a = a + (first_row + a_y) * a_row + a_step * a_column;
-    const float* from_b = b + b_step * b_row + (first_column + x) * b_column;
+    const float* from_b = b + b_step * b_row + (first_column + b_x) * b_column;
 
     const auto copy_tiles = [&](int buffer, int left) {
 #pragma unroll
@@ -48,7 +49,9 @@ matmul_double_buffered(const float* __restrict__ a, const float* __restrict__ b,
         } else {
 #pragma unroll
             for (int s = 0; s < SIDE; ++s) {
-                copy<1>(&b_tiles[buffer][b_step][x + s], from_b + s * b_column, b, b_step < left && s < columns_left);
+                const int step = b_step + s / 2 * 8, column = b_x + s % 2 * 32;
+                const bool inside = first_column + column < n && step < left;
+                copy<1>(&b_tiles[buffer][step][column], from_b + s / 2 * 8 * b_row + s % 2 * 32 * b_column, b, inside);
             }
         }
         __pipeline_commit();

@@ -66,23 +66,31 @@ SPEED = {THREEFOLD: 1.01, LARGE: 1.0, MEDIUM: 0.9, SMALL: 0.8, TINY: 0.5}
 
 
 @functools.lru_cache(maxsize=1024)
-def choose(m: int, n: int, sms: int) -> Tile:
+def choose(m: int, n: int, sms: int, *, threefold: bool = True) -> Tile:
     """The tile that covers an m x n result soonest, if each of ``sms`` SMs computes as many of them as the busiest one.
 
-    The speeds were read off square products of 128 to 4096 on an H200; the tiles were the fastest of 19 small and 44
-    large ones at one of them. The rule then picks the fastest of the last four at each, but for 2 % at 1536.
+    Without ``threefold`` one of the others. The speeds were read off square products of 128 to 4096 on an H200; the
+    tiles were the fastest of 19 small and 44 large ones at one of them. The rule then picks the fastest of the last
+    four at each, but for 2 % at 1536.
     """
 
     def time(tile: Tile) -> float:
         tiles = ceil_div(m, tile.rows) * ceil_div(n, tile.columns)
         return ceil_div(tiles, sms) * tile.rows * tile.columns / SPEED[tile]
 
-    return min(SPEED, key=time)
+    return min((tile for tile in SPEED if threefold or tile != THREEFOLD), key=time)
 
 
-def choose_for(c: torch.Tensor) -> Tile:
-    """:func:`choose` for a result and the device that it lies on."""
-    return choose(*c.shape, SMS if c.device.type == "cpu" else multiprocessors(c))
+def choose_for(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> Tile:
+    """:func:`choose` for a product and the device that it lies on, by a tile that leaves the copies registers.
+
+    Three blocks to an SM leave 168 to a thread. That is enough beside packs of b; what copies b by steps or elements,
+    or packs of a that are cut, would spill up to 232 bytes of a thread, compiled for sm_80. Raises ``ValueError`` for
+    shapes that do not multiply.
+    """
+    m, n, _ = matmul_extents(a, b, c)
+    enough = layout(a) in ("STEPS", "PACKS") and layout(b.t()) in ("PACKS", "CUT_PACKS")
+    return choose(m, n, SMS if c.device.type == "cpu" else multiprocessors(c), threefold=enough)
 
 
 def launch(tile: Tile, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:

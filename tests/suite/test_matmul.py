@@ -13,9 +13,12 @@ from kernels_cuda.matmul import tiles  # noqa: E402
 from kernels_cuda.matmul.tiles import LARGE, MEDIUM, SMALL, THREEFOLD, TINY, choose, layout, offset  # noqa: E402
 from pytest_roofline.baselines import Store  # noqa: E402
 from pytest_roofline.contract import Case, Memory  # noqa: E402
+from pytest_roofline.counting.compiled import cuda  # noqa: E402
+from pytest_roofline.counting.compiled.resources import resources  # noqa: E402
 from pytest_roofline.counting.cuda_cpu import LaunchRecord, checking  # noqa: E402
 from pytest_roofline.dtypes import DType  # noqa: E402
 from pytest_roofline.ids import Shape  # noqa: E402
+from pytest_roofline.launch import recording  # noqa: E402
 from suite.operations.matmul import OPERATION  # noqa: E402
 
 COUNTED = Store(Path(__file__).parents[2] / "baselines").load("a100", "matmul").counted
@@ -27,6 +30,18 @@ def matrix(rows: int, columns: int, transposed: bool = False, seed: int = 0) -> 
     shape = (columns, rows) if transposed else (rows, columns)
     stored = torch.rand(shape, generator=generator)
     return stored.t() if transposed else stored
+
+
+def lying(rows: int, columns: int, way: str, *, steps_down: bool = False) -> torch.Tensor:
+    """A matrix, or the b of a product with ``steps_down``, that is copied in this way."""
+    elements, steps = (columns, rows) if steps_down else (rows, columns)
+    cut, pitch = int(way == "CUT_PACKS"), elements + int(way == "ELEMENTS")
+    found = torch.empty(elements, steps) if way == "STEPS" else torch.empty(steps, pitch)[:, : elements - cut].t()
+    assert layout(found) == way
+    return found.t() if steps_down else found
+
+
+WAYS = ("STEPS", "PACKS", "CUT_PACKS", "ELEMENTS")
 
 
 def counted(variant: str) -> LaunchRecord:
@@ -111,6 +126,30 @@ def test_every_tile_multiplies_every_layout(tile, a_transposed, b_transposed):
     torch.testing.assert_close(c.double(), a.double() @ b.double(), rtol=k * 2**-24, atol=0)
 
 
+@pytest.mark.usefixtures("compiler")
+@pytest.mark.parametrize("b_way", ["STEPS", "PACKS", "ELEMENTS"])
+@pytest.mark.parametrize(
+    "variant",
+    [
+        "shared_32",
+        "shared_32_transposed_padded",
+        "register_tiled",
+        "vectorised",
+        "double_buffered",
+        "tuned_128",
+        "tuned",
+    ],
+)
+def test_no_rung_after_the_transposed_one_has_bank_conflicts(variant, b_way):
+    """Neither with packs of b nor where its words are copied one by one."""
+    a, b, c = lying(64, 40, "STEPS"), lying(40, 64, b_way, steps_down=True), torch.empty(64, 64)
+    with checking("count") as session:
+        getattr(matmul, variant)(a, b, c)
+    lines = [line for line in session.launches[-1].lines if "shared" in line.kind]
+    assert len(lines) > 1
+    assert [line for line in lines if line.wavefronts > line.ideal_wavefronts] == []
+
+
 def test_layouts():
     """Steps side by side are transposed; elements side by side go in packs where 16 bytes align, else one by one."""
     assert layout(matrix(8, 8)) == "STEPS"
@@ -151,6 +190,44 @@ def test_square_products_have_the_tile_that_was_fastest(size, tile):
     assert choose(size, size, 132) == tile
 
 
+@pytest.mark.parametrize("b_way", WAYS)
+@pytest.mark.parametrize("a_way", WAYS)
+def test_a_third_block_is_asked_for_where_copies_take_few_registers(a_way, b_way):
+    """Of a large product: packs of b, beside steps or whole packs of a."""
+    a, b = lying(8192, 64, a_way), lying(64, 8192, b_way, steps_down=True)
+    tile = tiles.choose_for(a, b, torch.empty(a.shape[0], b.shape[1]))
+    assert tile == (THREEFOLD if a_way in WAYS[:2] and b_way in WAYS[1:3] else LARGE)
+
+
+@pytest.mark.parametrize(
+    ("size", "a_way", "b_way"),
+    [
+        *((8192, a, b) for a in WAYS[:2] for b in WAYS[1:3]),
+        *((8192, a, b) for a in WAYS for b in ("STEPS", "ELEMENTS")),
+        *((size, a, "STEPS") for size in (256, 512, 1024) for a in WAYS),
+    ],
+)
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_no_tile_spills_however_operands_lie(arch, size, a_way, b_way):
+    """And as many blocks as it was designed for find a place on a multiprocessor, but that the shared memory of an A100
+    holds three of the smallest, not four."""
+    a, b = lying(size, 64, a_way), lying(64, size, b_way, steps_down=True)
+    c = torch.empty(a.shape[0], b.shape[1])
+    tile = tiles.choose_for(a, b, c)
+    told: list = []
+    with recording(lambda *launch: told.append(launch)):
+        tiles.launch(tile, a, b, c)
+    [(function, _, (threads, *_), dynamic)] = told
+    source = function.source
+    try:
+        program = cuda.compile_kernel(source.path, source.text, function.name, (), arch, source.fingerprint)
+    except cuda.CompilerMissing as reason:
+        pytest.skip(str(reason))
+    found = resources(program.binary, program.symbol, arch, "nvrtc", threads, dynamic, program.spills)
+    assert (found.spills, found.stack) == (0, 0)
+    assert found.occupancy.blocks >= (3 if arch == "sm_80" and tile == TINY else tile.resident)
+
+
 def test_a_device_with_other_sms_has_other_tiles(monkeypatch):
     """512 x 512 takes 64 blocks of SMALL: one round of 132 SMs, and seven of 10, whose blocks are better large."""
     assert choose(512, 512, 10) != choose(512, 512, 132)
@@ -159,9 +236,9 @@ def test_a_device_with_other_sms_has_other_tiles(monkeypatch):
     class OnGpu(torch.Tensor):
         device = torch.device("cuda")
 
-    c = torch.empty(512, 512)
-    assert tiles.choose_for(c) == choose(512, 512, tiles.SMS)
-    assert tiles.choose_for(c.as_subclass(OnGpu)) == choose(512, 512, 10)
+    a, b, c = (torch.empty(512, 512) for _ in range(3))
+    assert tiles.choose_for(a, b, c) == choose(512, 512, tiles.SMS)
+    assert tiles.choose_for(a, b, c.as_subclass(OnGpu)) == choose(512, 512, 10)
 
 
 @pytest.mark.parametrize("shape", ["64x64x64", "33x65x7", "48x32x64.t"])
