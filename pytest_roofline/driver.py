@@ -18,7 +18,7 @@ import torch
 from pytest_roofline import chain, signature
 from pytest_roofline.tensor_map import NBYTES, TensorMap
 
-STATIC_SHARED_BYTES = 48 * 1024  # a kernel must ask for more than this, CUDA C++ programming guide
+STATIC_SHARED_BYTES = 48 * 1024  # what is static counted in; a kernel must ask for more, CUDA C++ programming guide
 
 _INVALID_CONTEXT = 201  # CUDA_ERROR_INVALID_CONTEXT, cuda.h
 _CODES = {  # of the module struct, by NumPy's name
@@ -75,7 +75,7 @@ class LoadedKernel:
         start = ctypes.addressof(self._memory)
         self._pointers = (ctypes.c_void_p * max(len(codes), 1))(*[start + offset for offset in offsets])
         self._address = ctypes.addressof(self._pointers)
-        self._shared_bytes = STATIC_SHARED_BYTES
+        self._shared_bytes = STATIC_SHARED_BYTES - raw.shared_size_bytes  # dynamic ones that it may have
         self._turn = threading.Lock()
 
     def launch_plain(self, grid: Extents, block: Extents, args: Sequence[Any], shared_bytes: int, stream: int) -> bool:

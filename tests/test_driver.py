@@ -48,7 +48,7 @@ def loaded(source, monkeypatch):
     monkeypatch.setattr(torch.Tensor, "get_device", lambda self: 0)
     monkeypatch.setattr(tensor_map.TensorMap, "get_device", lambda self: 0)
     monkeypatch.setattr(tensor_map.TensorMap, "encoded", ENCODED)
-    raw = types.SimpleNamespace(kernel=types.SimpleNamespace(ptr=1))
+    raw = types.SimpleNamespace(kernel=types.SimpleNamespace(ptr=1), shared_size_bytes=0)
     kernel = LoadedKernel(raw, source.function("copied").parameters, 0)
     kernel.launches = launches
     return kernel

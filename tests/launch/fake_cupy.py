@@ -15,6 +15,7 @@ class FakeKernel:
 
     FIRST = 0x7F00_0000_0000
     max_dynamic_shared_size_bytes = 0
+    shared_size_bytes = 0  # static ones
 
     def __init__(self, cupy, name):
         self.name = name

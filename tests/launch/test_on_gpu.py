@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from pytest_roofline import launch  # noqa: E402
-from tests.launch.fake_cupy import FakeDriverError  # noqa: E402
+from tests.launch.fake_cupy import FakeDriverError, FakeKernel  # noqa: E402
 
 
 def test_gpu_launches_go_to_torchs_stream_and_device(source, vectors, cupy, on_gpu):
@@ -140,6 +140,17 @@ def test_large_shared_memory_is_opted_into_before_the_launch(source, vectors, cu
         allowed.append(function.loaded[1].raw.max_dynamic_shared_size_bytes)
     assert allowed == [0, 100_000, 100_000, 120_000]
     assert [entry[4] for entry in cupy.launches] == [48 * 1024, 100_000, 60_000, 120_000]
+
+
+def test_static_shared_memory_counts_in_what_needs_no_permission(source, vectors, cupy, on_gpu, monkeypatch):
+    """The driver refuses 48 KiB of dynamic shared memory beside a static byte without it."""
+    monkeypatch.setattr(FakeKernel, "shared_size_bytes", 640)
+    function = source.function("add<float>")
+    allowed = []
+    for wanted in (48 * 1024 - 640, 48 * 1024):
+        function((1,), (1,), (*vectors, 8, 1.0), shared_bytes=wanted)
+        allowed.append(function.loaded[1].raw.max_dynamic_shared_size_bytes)
+    assert allowed == [0, 48 * 1024]
 
 
 def test_a_changed_header_changes_the_fingerprint(tmp_path, cupy, on_gpu):
