@@ -49,7 +49,7 @@ class Campaigns:
     def moved_again(self, fresh: Sequence[Round], before: Shift) -> Shift:
         """The same as a panel of cases tells that are measured again in fresh processes, as the plugin does."""
         whole = [case for case in self.runs if all(case in one.cases and case not in one.disturbed for one in fresh)]
-        panel = controls(whole, (), random.Random(fresh[0].id))
+        panel = controls(whole, (), self.past.likeness.values, random.Random(fresh[0].id))
         if not panel:
             return before
         medians = {case: middle([s for one in fresh if (s := one.summary(case))]) for case in panel}

@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.simulated_suite import CASES, Suite  # noqa: E402
-from pytest_roofline.retest.choice import CONTROLS  # noqa: E402
+from pytest_roofline.retest.choice import CONTROLS, SEEMS  # noqa: E402
 from pytest_roofline.retest.session import FRESH  # noqa: E402
 from pytest_roofline.statistics import MINIMAL, likeness, noise  # noqa: E402
 from pytest_roofline.statistics import paired as pairing  # noqa: E402
@@ -58,7 +58,7 @@ class Stored:
             np.array([student_quantile(tail, spread.degrees) for spread in spreads])
             for tail in (screening.tail_of(chance), screening.CLEARED)
         ]
-        self.certain, self.likely = quantiles[0], np.minimum(*quantiles)
+        self.certain, self.likely = quantiles[0], np.minimum(quantiles[0], SEEMS * quantiles[1])
 
     def judge(self, first: np.ndarray, median: np.ndarray, slowdowns: Sequence[float]) -> dict[float, np.ndarray]:
         """Which cases of a run are called slower, by slowdown: what ``first`` shows and the ``median`` of it and of

@@ -23,7 +23,7 @@ from benchmarks.round_tables import after, class_of, several  # noqa: E402
 from benchmarks.rounds_data import Round  # noqa: E402
 from benchmarks.screens import Campaigns, campaigns, slowed  # noqa: E402
 from benchmarks.shares import Share, count_limit  # noqa: E402
-from pytest_roofline.retest.choice import worth  # noqa: E402
+from pytest_roofline.retest.choice import SEEMS, worth  # noqa: E402
 from pytest_roofline.retest.session import FRESH  # noqa: E402
 from pytest_roofline.retest.settings import SUSPECTS  # noqa: E402
 from pytest_roofline.statistics import MINIMAL, Change, Summary, alarm, middle  # noqa: E402
@@ -83,7 +83,7 @@ def smallest_found(
 
 def _suspect(found: Change) -> float:
     """The smallest slowdown with which a run is measured again (``retest.choice``)."""
-    likely = max((1 + found.excluded) / found.ratio**2, (1 + MINIMAL) / found.ratio)
+    likely = max(((1 + found.excluded) / found.ratio) ** SEEMS, 1 + MINIMAL) / found.ratio
     return min(likely, 1 / found.low) - 1
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pytest_roofline.retest.settings import ALL, OFF
 from pytest_roofline.statistics import MINIMAL
@@ -11,6 +11,8 @@ from pytest_roofline.statistics.paired import target
 from pytest_roofline.verdict import FAILING, Kind, Reason, Verdict
 
 CONTROLS = 40  # as good as all cases, on recorded rounds of an H200
+
+SEEMS = 0.75  # of what one run in 4000 exceeds by chance
 
 FINAL = FAILING - {Kind.REGRESSION}
 """What neither the rest of a run nor a retest changes."""
@@ -36,14 +38,23 @@ def worth(verdict: Verdict, seconds: float, which: str, *, old: bool, update: bo
     if found is None or found.ratio <= 1:
         return False
     doubtful = verdict.kind is Kind.REGRESSION or verdict.reason in (Reason.BORDERLINE, Reason.CLOCK)
-    # ``excluded`` leaves one chance in 4000 above it, and as much is left below its mirror image.
-    likely = found.ratio > 1 + MINIMAL and found.ratio**2 > 1 + found.excluded
+    # ``excluded`` lies above the ratio by what leaves one chance in 4000.
+    likely = found.ratio > 1 + MINIMAL and found.ratio > ((1 + found.excluded) / found.ratio) ** SEEMS
     return which == ALL or doubtful or (likely and verdict.reason in (Reason.WITHIN_SPREAD, Reason.CAMPAIGN))
 
 
-def controls(candidates: Sequence[str], unchanged: Collection[str], rng: random.Random | None = None) -> list[str]:
+def controls(
+    candidates: Sequence[str],
+    unchanged: Collection[str],
+    stored: Mapping[str, Collection[str]],
+    rng: random.Random | None = None,
+) -> list[str]:
     """Cases that are measured again beside suspects without an old kernel: several processes then tell as precisely as
-    for the suspects which stored campaigns this run is like. Those ``unchanged`` first; none where they are too few."""
+    for the suspects which stored campaigns this run is like. None where they are too few.
+
+    Those ``unchanged`` first, and of them those that most campaigns hold (``stored``, case -> campaigns): a campaign
+    that holds too few of the controls says nothing of the run (``likeness.FEWEST``).
+    """
     drawn = (rng or random.Random()).sample(candidates, len(candidates))
-    chosen = sorted(drawn, key=lambda name: name not in unchanged)[:CONTROLS]
+    chosen = sorted(drawn, key=lambda name: (name not in unchanged, -len(stored.get(name, ()))))[:CONTROLS]
     return chosen if len(chosen) == CONTROLS else []

@@ -170,7 +170,8 @@ class Retest:
         state = self.state
         self.tell(f"{cases(len(doubtful))} again, without an old kernel")
         others = [name for name, row in rows.items() if not row.case.kernel.peer and _comparable(row)]
-        panel = controls([name for name in others if name not in doubtful], state.judge.unchanged)
+        stored = state.judge.past(_environment(state)).history.likeness.values
+        panel = controls([name for name in others if name not in doubtful], state.judge.unchanged, stored)
         found = self._fresh(rows, [*doubtful, *panel], FRESH_UPDATE if state.options.update else FRESH)
         beside = {name: median_of(timing, found[name]) for name in panel if (timing := state.evidence[name].timing)}
         for name in doubtful:

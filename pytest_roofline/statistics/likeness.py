@@ -19,7 +19,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pytest_roofline.statistics.noise import Prior, Spread, blend, fit_prior
+from pytest_roofline.statistics.noise import Prior, Spread, blend, by_start, fit_prior
 
 CAPPED = 9.0  # squared difference of a kernel: one that has changed counts as three standard deviations
 FEWEST = 30  # kernels that two campaigns have in common, before their distance is known
@@ -120,7 +120,9 @@ def fit(values: Values, stated: Mapping[str, float], starts: Mapping[str, str] |
             return Likeness()
         own = _left(known, statistics.median(known.distances.values()))
         prior = fit_prior((variance / stated[case] ** 2, degrees) for case, (variance, degrees) in own.items())
-        spreads = {case: blend(prior, stated[case], *own.get(case, (0.0, 0))) for case in values}
+        # A case of one start is predicted by no other, and scatters at least as its cards do there.
+        scatter = {case: own.get(case) or by_start(runs, starts or {})[1:] for case, runs in values.items()}
+        spreads = {case: blend(prior, stated[case], *scatter[case]) for case in values}
     known = _distances(values, spreads, starts or {})
     return replace(known, prior=prior, usual=_usual(known))
 

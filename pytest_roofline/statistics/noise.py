@@ -117,14 +117,15 @@ def moderate(prior: Prior, stated: float, values: Sequence[Sequence[float]]) -> 
 
 
 def blend(prior: Prior, stated: float, own: float, degrees: int) -> Spread:
-    """The same from a variance of its ``own`` that is worth ``degrees`` degrees of freedom, which may be none.
+    """The same from a variance of its ``own`` that is worth ``degrees`` degrees of freedom: of none, it is the least
+    that the case scatters by.
 
     A case that scatters more than its prior keeps its own variance: hundreds of quiet kernels must not quieten a noisy
     one. One that scatters less may owe that to chance, and is drawn up.
     """
     usual, total = prior.scale * stated**2, prior.degrees + degrees
     if not degrees or math.isinf(prior.degrees):
-        return Spread(max(usual, own) if degrees else usual, total)
+        return Spread(max(usual, own), total)
     return Spread(max(own, (prior.degrees * usual + degrees * own) / total), total)
 
 
@@ -132,7 +133,8 @@ def by_start(values: Mapping[str, float], starts: Mapping[str, str]) -> tuple[fl
     """The mean of a case's values by campaign, their variance, and the degrees of freedom that it is worth.
 
     Campaigns of one start of the machine, which ``starts`` names where it is known, count as one: its cards differ less
-    than starts do, so that they say little of those. Raises ``ValueError`` for no values.
+    than starts do, so that they say little of those. What those of a single start differ by is a variance worth no
+    degrees of freedom: starts differ by at least that. Raises ``ValueError`` for no values.
     """
     if not values:
         raise ValueError("there is no campaign")
@@ -142,4 +144,6 @@ def by_start(values: Mapping[str, float], starts: Mapping[str, str]) -> tuple[fl
     level = statistics.fmean(map(statistics.fmean, groups.values()))
     squares = [statistics.fmean((x - level) ** 2 for x in group) for group in groups.values()]
     degrees = len(groups) - 1
-    return level, math.fsum(squares) / degrees if degrees else 0.0, degrees
+    if not degrees:
+        return level, statistics.variance(values.values()) if len(values) > 1 else 0.0, 0
+    return level, math.fsum(squares) / degrees, degrees

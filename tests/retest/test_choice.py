@@ -6,6 +6,7 @@ import pytest
 
 from pytest_roofline.retest.choice import CONTROLS, controls, worth
 from pytest_roofline.statistics import Change
+from pytest_roofline.statistics.likeness import fit
 from pytest_roofline.verdict import Kind, Reason, Verdict
 
 LONG, SHORT = 1e-4, 2e-6
@@ -30,6 +31,7 @@ def verdict(kind, reason=Reason.SLOWER, ratio=1.02, excluded=0.03):
         (verdict(Kind.SAME, Reason.WITHIN_SPREAD, 1.0, excluded=0.004), False, False),
         (verdict(Kind.SAME, Reason.WITHIN_SPREAD, 1.0, excluded=0.03), False, True),
         (verdict(Kind.SAME, Reason.WITHIN_SPREAD, 1.02, excluded=0.03), True, True),
+        (verdict(Kind.SAME, Reason.WITHIN_SPREAD, 1.02, excluded=0.045), True, True),
         (verdict(Kind.SAME, Reason.WITHIN_SPREAD, 1.02, excluded=0.05), False, True),
         (verdict(Kind.SAME, Reason.SAME_CODE, 1.02, excluded=0.03), False, True),
         (verdict(Kind.UNRESOLVED, Reason.STRANGE, 1.05, excluded=0.06), False, True),
@@ -68,8 +70,22 @@ def test_unchanged_kernels_are_the_first_controls():
     """Drawn at random; others fill up, and too few are none."""
     names = [f"case{i}" for i in range(100)]
     few, many = names[:10], names[:60]
-    assert set(few) < set(controls(names, few))
-    assert len(controls(names, few)) == CONTROLS
-    assert set(controls(names, many)) < set(many)
-    assert controls(names, [], random.Random(1)) != controls(names, [], random.Random(2))
-    assert controls(names[: CONTROLS - 1], names) == []
+    assert set(few) < set(controls(names, few, {}))
+    assert len(controls(names, few, {})) == CONTROLS
+    assert set(controls(names, many, {})) < set(many)
+    assert controls(names, [], {}, random.Random(1)) != controls(names, [], {}, random.Random(2))
+    assert controls(names[: CONTROLS - 1], names, {}) == []
+
+
+def test_controls_are_what_most_campaigns_hold():
+    """Four starts hold fifty kernels of a hundred: drawn from all, the controls would be too few of them to tell how
+    far any of their campaigns is. Unchanged kernels come before them."""
+    names = [f"case{i}" for i in range(100)]
+    campaigns = [f"c{k}" for k in range(4)]
+    values = {name: {c: random.Random(f"{name}{c}").gauss(0, 0.002) for c in campaigns} for name in names[:50]}
+    known = fit(values, dict.fromkeys(values, 0.01))
+    chosen = controls(names, [], values, random.Random(1))
+    assert set(known.to(dict.fromkeys(chosen, 0.0))) == set(campaigns)
+    drawn = controls(names, [], {}, random.Random(1))
+    assert known.to(dict.fromkeys(drawn, 0.0)) == {}
+    assert set(names[95:]) < set(controls(names, names[95:], values))

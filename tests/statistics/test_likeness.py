@@ -156,6 +156,14 @@ def test_campaigns_that_lack_a_case_are_mixed_without_it():
     assert found.expected("unknown", found.to(column(999, 0.002))) is None
 
 
+def test_a_case_of_one_start_is_no_quieter_than_its_cards():
+    """No other start predicts it, so that the others' noise was all that was known of it."""
+    stored = campaigns(8) | {"apart": {"c0": 0.05, "c1": -0.05}, "close": {"c0": 0.0, "c1": 0.0}}
+    found = fit(stored, dict.fromkeys(stored, 0.01), {"c0": "one", "c1": "one"})
+    assert found.spreads["apart"].variance == pytest.approx(0.005)
+    assert found.spreads["close"].variance == pytest.approx(found.prior.scale * 1e-4)
+
+
 def test_unchanged_kernels_are_the_controls_where_they_are_enough():
     """Else all of them are."""
     assert controls(CASES, CASES[:FEWEST]) == set(CASES[:FEWEST])

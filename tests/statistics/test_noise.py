@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from pytest_roofline.statistics.noise import (
     MOST_DEGREES,
     Prior,
+    Spread,
     between_pairs,
     between_runs,
+    blend,
     by_start,
     fit_prior,
     moderate,
@@ -63,9 +65,18 @@ def test_campaigns_of_one_start_count_as_one():
     values = dict(zip("abcde", [0.01, 0.01, 0.01, 0.01, 0.03], strict=True))
     found = by_start(values, dict.fromkeys("abcd", "one"))
     assert found == (pytest.approx(0.02), pytest.approx(2e-4), 1)
-    assert by_start(values, dict.fromkeys("abcde", "one"))[1:] == (0.0, 0)
+    assert by_start({"a": 0.01}, {})[1:] == (0.0, 0)
     with pytest.raises(ValueError, match="no campaign"):
         by_start({}, {})
+
+
+def test_a_case_of_one_start_scatters_at_least_as_its_cards():
+    """Which no degree of freedom says; cards that agree say nothing."""
+    prior, starts = Prior(1.0, 8.0, 100), dict.fromkeys("ab", "one")
+    apart, close = by_start({"a": -0.03, "b": 0.03}, starts), by_start({"a": 1.0, "b": 1.0}, starts)
+    assert apart[1:] == (pytest.approx(0.0018), 0)
+    assert blend(prior, 0.01, *apart[1:]) == Spread(apart[1], 8.0)
+    assert blend(prior, 0.01, *close[1:]) == Spread(1e-4, 8.0)
 
 
 def test_kernels_that_changed_unnoticed_do_not_make_everything_noisy():
