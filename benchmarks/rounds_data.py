@@ -22,8 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from pytest_roofline.statistics import Summary, summarise  # noqa: E402
+from pytest_roofline.statistics.clocks import CLOCK_SHIFT, HELD_CLOCK  # noqa: E402
 from pytest_roofline.statistics.paired import of_process, precise  # noqa: E402
-from pytest_roofline.statistics.screen import CLOCK_SHIFT, HELD_CLOCK  # noqa: E402
 from pytest_roofline.timing.telemetry import POWER_CAP  # noqa: E402
 
 CLASSES = ((20e-6, "from 20 us"), (5e-6, "5 to 20 us"), (0.0, "below 5 us"))

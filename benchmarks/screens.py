@@ -18,12 +18,12 @@ from benchmarks.rounds_data import Round  # noqa: E402
 from pytest_roofline.attribution import Circumstances, changed, compare  # noqa: E402
 from pytest_roofline.retest.choice import controls  # noqa: E402
 from pytest_roofline.statistics import Summary, middle  # noqa: E402
+from pytest_roofline.statistics.clocks import clock_shifted  # noqa: E402
 from pytest_roofline.statistics.likeness import STRANGE  # noqa: E402
 from pytest_roofline.statistics.screen import (  # noqa: E402
     FALSE_ALARM,
     History,
     Shift,
-    clock_shifted,
     compare_run,
     history,
     shift,

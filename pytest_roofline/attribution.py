@@ -23,12 +23,12 @@ class Circumstances:
 
     ``differences`` name what else changed (driver, toolchain). ``same_code``: the machine code and the launch
     configuration are those of the baseline. ``floor``: an empty launch became slower by so many seconds, and the rest
-    of the change is none. ``clock``: SM clock over that of the baseline, where it is shifted. ``cycles``: what is
-    compared are clock cycles, so that the clock explains nothing. ``strange``: the run as a whole is like none of the
+    of the change is none. ``clock``: SM clock over that of the baseline, where it is shifted. ``cycles``: runs are
+    compared at equal clocks, so that the clock explains nothing. ``strange``: the run as a whole is like none of the
     stored ones. ``host``: what is timed is the host, and this is another one. ``whole``: what was taken out of this
     case because the whole run moved so, on ln(seconds), where no unchanged code shows whether the machine did it.
-    ``seconds``: the ratio in seconds, beside one in cycles. ``starts`` of the machine that the stored runs are from,
-    0 for as many as there are runs.
+    ``seconds``: the ratio in seconds, beside one at equal clocks. ``starts`` of the machine that the stored runs are
+    from, 0 for as many as there are runs.
     """
 
     differences: Sequence[str] = ()
@@ -53,7 +53,7 @@ def compare(found: Change | None, campaigns: int, around: Circumstances | None =
         sentence = "no baseline for this case: store one with --roofline-update"
         return Verdict(Kind.NEW, Reason.NO_BASELINE, sentence, suspect=True)
     kind, reason = _classify(found)
-    unit = "in clock cycles " if around.cycles else ""
+    unit = "at equal clocks " if around.cycles else ""
     starts = around.starts or campaigns
     sentence = f"{interval(found)} {unit}against {campaigns} stored run{'s' if campaigns > 1 else ''}"
     if starts < campaigns:

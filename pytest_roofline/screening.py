@@ -10,8 +10,9 @@ from pytest_roofline.attribution import Circumstances, changed, compare
 from pytest_roofline.baselines import Past, Run, another_host, start_of
 from pytest_roofline.evidence import Environment
 from pytest_roofline.statistics import Change, Summary
+from pytest_roofline.statistics.clocks import clock_shifted
 from pytest_roofline.statistics.likeness import STRANGE
-from pytest_roofline.statistics.screen import Shift, clock_shifted, compare_run, in_seconds
+from pytest_roofline.statistics.screen import Shift, compare_run, in_seconds
 from pytest_roofline.verdict import Verdict
 
 

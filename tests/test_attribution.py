@@ -191,7 +191,7 @@ def test_what_is_counted_in_cycles_is_not_excused_by_the_clock():
     """The clock is no part of the comparison then, and the unit is told."""
     found = held(run(1.1e-3), QUIET, Circumstances(clock=0.9, cycles=True))
     assert found.kind is Kind.REGRESSION
-    assert "in clock cycles against 5 stored runs" in found.sentence
+    assert "at equal clocks against 5 stored runs" in found.sentence
     faster = held(run(0.9e-3), QUIET, Circumstances(clock=0.9, cycles=True))
     assert (faster.kind, faster.reason) == (Kind.UNRESOLVED, Reason.CLOCK)  # memory does not slow down with the clock
 

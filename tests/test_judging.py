@@ -167,7 +167,7 @@ def test_seconds_stand_beside_cycles(judge):
     store(judge, 200e-6, telemetry=held)
     found = row(judge, 210e-6, timing={"telemetry": Telemetry(clock_mhz=1500.0 / 1.05)}).verdict
     assert (found.kind, found.reason, found.suspect) == (Kind.UNRESOLVED, Reason.CLOCK, True)
-    assert "in clock cycles against 1 stored run (+5.0 % in seconds)" in found.sentence
+    assert "at equal clocks against 1 stored run (+5.0 % in seconds)" in found.sentence
     assert row(judge, 200e-6, timing={"telemetry": held}).verdict.kind is Kind.SAME
 
 

@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from pytest_roofline.statistics.clocks import at_clock, held_down, shares
 from pytest_roofline.statistics.likeness import STARTS, Likeness, controls, fit
 from pytest_roofline.statistics.noise import Prior, Spread, between_runs, blend, by_start, fit_prior
 from pytest_roofline.statistics.summaries import MINIMAL, Change, Summary, alarm
@@ -23,8 +24,6 @@ CAMPAIGN_SHIFT = 0.005  # stated standard deviation of what a whole campaign has
 LARGE_SHIFT = 0.01  # a shift of the whole run that is always reported
 UNUSUAL = 3.0  # so many standard deviations of past campaigns are reported as well
 ANCHORS = 16  # cases of unchanged code from which their median widens the interval of a like case by less than 5 %
-CLOCK_SHIFT = 0.015  # of the SM clock, from where a case's time says something about the clock instead of the kernel
-HELD_CLOCK = 0.97  # of the highest clock seen; what no limit holds down ran at 0.98 to 1 of it
 _SWEEPS = 4  # of the median polish; it has settled after two on every baseline seen
 
 Runs = Mapping[str, Summary]  # campaign -> summary of one case
@@ -81,8 +80,9 @@ class Shift:
 class History:
     """What stored campaigns say: the level of each case without the campaigns' shifts, the variance of its ``own`` with
     its degrees of freedom, the shifts, the prior of the variances and the ``stated`` noise, and which campaigns are
-    like each other. Cases in ``cycles`` are compared in clock cycles, all others in seconds. ``starts`` of the machine
-    are what is counted, where they are known (campaign -> start): cards of one start differ less than starts do."""
+    like each other. Cases in ``cycles`` are compared at equal clocks, all others in seconds: in clock cycles, or by the
+    ``shares`` of their times that go with the clock (``clocks.py``). ``starts`` of the machine are what is counted,
+    where they are known (campaign -> start): cards of one start differ less than starts do."""
 
     levels: Mapping[str, float] = field(default_factory=dict)
     own: Mapping[str, tuple[float, int]] = field(default_factory=dict)
@@ -92,10 +92,11 @@ class History:
     cycles: frozenset[str] = frozenset()
     stated: Mapping[str, float] = field(default_factory=dict)
     starts: Mapping[str, str] = field(default_factory=dict)
+    shares: Mapping[str, float] = field(default_factory=dict)
 
     def value(self, case: str, run: Summary) -> float | None:
         """What is compared of a run; ``None`` where its clock would have to be known."""
-        return run.log_cycles if case in self.cycles else run.log_mean
+        return at_clock(run, self.shares.get(case, 1.0)) if case in self.cycles else run.log_mean
 
     @property
     def usual_shift(self) -> float:
@@ -111,8 +112,9 @@ def history(stored: Mapping[str, Runs], starts: Mapping[str, str] | None = None)
     changed cases do not disturb. ``starts`` says on which start of the machine a campaign was taken."""
     starts = starts or {}
     held = held_down(stored)
+    follow = shares(stored, held, starts, STARTS)
     values = {
-        case: {name: (run.log_cycles if case in held else None) or run.log_mean for name, run in runs.items()}
+        case: {name: _value(run, follow.get(case, 1.0) if case in held else 0.0) for name, run in runs.items()}
         for case, runs in stored.items()
         if runs
     }
@@ -126,27 +128,26 @@ def history(stored: Mapping[str, Runs], starts: Mapping[str, str] | None = None)
         }
         shifts = _centred({name: _shift(values, levels, name) for name in campaigns})
     plain = {case: {name: x - shifts[name] for name, x in runs.items()} for case, runs in values.items()}
-    own = {case: by_start(runs, starts)[1:] for case, runs in plain.items()}
+    own = {case: _scatter(runs, starts, fitted=case in follow) for case, runs in plain.items()}
     stated = {case: _stated(stored[case].values()) for case in values}
     known = ((variance / stated[case] ** 2, degrees) for case, (variance, degrees) in own.items())
     prior = fit_prior(known) if len({starts.get(name, name) for name in campaigns}) >= STARTS else Prior()
     # Cards that are alike otherwise lower their clocks differently: of 0.40 % that levels of such kernels are off the
     # mean of other starts, 0.41 % are left by the mixture.
     free = {case: runs for case, runs in plain.items() if case not in held}
-    return History(levels, own, shifts, prior, fit(free, stated, starts), held, stated, starts)
+    return History(levels, own, shifts, prior, fit(free, stated, starts), held, stated, starts, follow)
 
 
-def held_down(stored: Mapping[str, Runs]) -> frozenset[str]:
-    """Cases whose clocks the power limit has held down in most campaigns, and is known in all.
+def _value(run: Summary, share: float) -> float:
+    """At equal clocks, as far as the time goes with the clock; the time itself where that is not known."""
+    at = at_clock(run, share) if share else None
+    return run.log_mean if at is None else at
 
-    A card lowers the clock under a large product until its power fits, each card and each start to another one; the
-    product takes about as many cycles on all of them. Over 50 such kernels on six H200 the levels of cards scattered by
-    0.8 % in seconds and by 0.65 % in cycles (median), the worst tenth by 2.2 and 1.9 %.
-    """
-    clocks = {case: [run.clock_mhz for run in runs.values()] for case, runs in stored.items() if runs}
-    highest = max((clock for seen in clocks.values() for clock in seen if clock), default=0.0)
-    known = {case: [clock for clock in seen if clock] for case, seen in clocks.items() if all(seen)}
-    return frozenset(case for case, seen in known.items() if statistics.median(seen) < HELD_CLOCK * highest)
+
+def _scatter(values: Mapping[str, float], starts: Mapping[str, str], *, fitted: bool) -> tuple[float, int]:
+    """The variance of a case's own with its degrees of freedom, of which a ``fitted`` share of the clock takes one."""
+    _, variance, degrees = by_start(values, starts)
+    return (variance * degrees / (degrees - 1), degrees - 1) if fitted else (variance, degrees)
 
 
 def _centred(shifts: dict[str, float]) -> dict[str, float]:
@@ -238,12 +239,6 @@ def change(difference: float, own: Spread, times: float, beside: float = 0.0, ch
         detectable=(1 + MINIMAL) * math.exp(half + miss) - 1,
         excluded=math.exp(difference + clear) - 1,
     )
-
-
-def clock_shifted(now: float | None, stored: Iterable[float | None]) -> bool:
-    """Whether the SM clock under a kernel lies more than 1.5 % from the median of its stored runs."""
-    known = [clock for clock in stored if clock]
-    return bool(now and known) and abs(math.log(float(now or 1) / statistics.median(known))) > CLOCK_SHIFT
 
 
 def _stated(runs: Iterable[Summary]) -> float:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from pytest_roofline.evidence import Telemetry
-from pytest_roofline.statistics.screen import HELD_CLOCK
+from pytest_roofline.statistics.clocks import HELD_CLOCK
 
 T = TypeVar("T")
 

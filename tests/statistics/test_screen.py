@@ -13,9 +13,7 @@ from pytest_roofline.statistics.screen import (
     CAMPAIGN_SHIFT,
     History,
     Shift,
-    clock_shifted,
     compare_run,
-    held_down,
     history,
     shift,
     tail_of,
@@ -224,23 +222,6 @@ def test_the_stated_shift_holds_until_five_campaigns_tell():
     assert history(suite(campaigns=5)).usual_shift < CAMPAIGN_SHIFT
 
 
-@pytest.mark.parametrize(
-    ("now", "before", "shifted"),
-    [
-        (1980.0, [1980.0, 1979.0], False),
-        (1940.0, [1980.0, 1980.0], True),
-        (2020.0, [1980.0], True),
-        (1960.0, [1980.0], False),
-        (None, [1980.0], False),
-        (1500.0, [None], False),
-        (1500.0, [], False),
-    ],
-)
-def test_a_shifted_clock(now, before, shifted):
-    """More than 1.5 % from the stored one, in either direction; unknown clocks say nothing."""
-    assert clock_shifted(now, before) == shifted
-
-
 def at_the_limit(factor=1.0, clock=1500.0):
     """A run of a product at that clock: it takes as many cycles on every card, times ``factor``."""
     seconds = 1e-3 * factor * 1500.0 / clock
@@ -291,17 +272,6 @@ def test_the_shift_of_a_run_mixes_no_units():
     current = {"product0": at_the_limit(1.02, 1600.0), "product1": at_the_limit(1.02, 1400.0)}
     current |= {f"case{i}": Summary(past.levels[f"case{i}"] + 0.02, (1e-4,) * 5, 4, False, 1970.0) for i in range(9)}
     assert shift(current, past).seen == pytest.approx(0.02, abs=0.002)
-
-
-@pytest.mark.parametrize(
-    ("clocks", "held"),
-    [([1500, 1510, 1490], True), ([1970, 1500, 1965], False), ([1500, None, 1490], False), ([], False)],
-)
-def test_who_is_held_down(clocks, held):
-    """Most campaigns must show a low clock, and all of them one; what is high is what other cases reach."""
-    product = {f"c{k}": Summary(0.0, (1.0,) * 5, 3, True, clock) for k, clock in enumerate(clocks)}
-    others = {"c0": Summary(0.0, (1.0,) * 5, 3, False, 1980.0)}
-    assert held_down({"product": product, "other": others}) == ({"product"} if held else set())
 
 
 def kinds(cards, seed=3):
