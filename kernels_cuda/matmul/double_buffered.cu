@@ -20,9 +20,9 @@ __global__ void __launch_bounds__(256)
 matmul_double_buffered(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m, int n,
                        int k, long long a_row, long long a_column, long long b_row, long long b_column,
                        long long c_row, long long c_column) {
-    constexpr int TILE = 64, DEPTH = 16, SIDE = 4, PITCH = TILE + 4;
+    constexpr int TILE = 64, DEPTH = 16, SIDE = 4, PITCH = TILE + 4, B_PITCH = WIDE ? TILE : PITCH;
     __shared__ __align__(16) float a_tiles[2][DEPTH][PITCH];
-    __shared__ __align__(16) float b_tiles[2][DEPTH][TILE];
+    __shared__ __align__(16) float b_tiles[2][DEPTH][B_PITCH];
     const int thread = threadIdx.x;
     const int x = thread % 16 * SIDE;
     const int y = thread / 16 * SIDE;
@@ -32,8 +32,8 @@ matmul_double_buffered(const float* __restrict__ a, const float* __restrict__ b,
     const long long columns_left = n - first_column - x;
 
     const int a_step = thread % 8, a_y = thread / 8;  // and 8 steps on, and 32 rows below
-    // By words a warp copies half a row of b's tile, and not 16 of every fourth word, which meet in eight banks.
-    const int b_step = thread / (WIDE ? 16 : 32), b_x = WIDE ? x : thread % 32;
+    // Words of b are copied as those of a: whichever way b lies, in at most twice as many sectors as there must be.
+    const int b_step = WIDE ? thread / 16 : thread % 8, b_x = WIDE ? x : thread / 8;
     const float* from_a = a + (first_row + a_y) * a_row + a_step * a_column;
     const float* from_b = b + b_step * b_row + (first_column + b_x) * b_column;
 
