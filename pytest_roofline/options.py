@@ -146,7 +146,11 @@ def _add_timing(group: Any) -> None:
         help="after timing, take hardware counters with Nsight Compute: of flagged cases and the furthest from their "
         "bound, or of cases whose id matches (may be repeated)",
     )
-    group.addoption("--roofline-strict", action="store_true", help="fail on warnings too: new, unresolved, environment")
+    group.addoption(
+        "--roofline-strict",
+        action="store_true",
+        help="fail on warnings too: new, unresolved, environment, stale_ceiling",
+    )
 
 
 def _add_files(group: Any) -> None:
