@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from kernels_cuda.matmul.tiles import LARGE, TINY  # noqa: E402
+from kernels_cuda.matmul.tiles import LARGE, TINY, layout  # noqa: E402
 from kernels_cuda.matmul_ragged import ordinary  # noqa: E402
 from kernels_cuda.matmul_ragged.ordinary import rule  # noqa: E402
 from kernels_cuda.matmul_ragged.ordinary.rule import Plan  # noqa: E402
+from pytest_roofline.counting.compiled import cuda  # noqa: E402
+from pytest_roofline.counting.compiled.resources import resources  # noqa: E402
+from pytest_roofline.launch import recording  # noqa: E402
 
 SMS, ROOM = 132, 1 << 23
 
@@ -30,6 +33,35 @@ def test_parts_of_a_tile_add_up(tile, how):
     else:
         ordinary.launch_stream(a, b, c, partials, tile, 1)
     torch.testing.assert_close(c.double(), a.double() @ b.double(), rtol=k * 2**-24, atol=0)
+
+
+@pytest.mark.parametrize("way", ["STEPS", "ELEMENTS"])
+@pytest.mark.parametrize(
+    ("tile", "arch"),
+    [*((tile, "sm_80") for tile in rule.SPEED), (LARGE, "sm_90"), (TINY, "sm_90")],
+    ids=lambda x: x if isinstance(x, str) else f"{x.rows}x{x.columns}",
+)
+def test_nothing_is_spilled_however_b_lies(tile, arch, way):
+    """By columns or by rows that are not aligned, which takes the most registers; in parts, in pieces, and where these
+    are added up. For sm_90 a word is, of pieces of the smallest tile, four blocks of which are to fit."""
+    m, n, k = tile.rows, tile.columns, 8 * tile.depth
+    a, c, partials = torch.empty(m, k), torch.empty(m, n), torch.empty(12 * m * n)
+    b = torch.empty(n, k).t() if way == "STEPS" else torch.empty(k, n + (way == "ELEMENTS"))[:, :n]
+    assert layout(b.t()) == way
+    told: list = []
+    with recording(lambda *launch: told.append(launch)):
+        ordinary.launch_split(a, b, c, partials, tile, 3)
+        ordinary.launch_stream(a, b, c, partials, tile, 3)
+    assert len(told) == 4
+    for function, _, (threads, *_), dynamic in told:
+        source = function.source
+        try:
+            program = cuda.compile_kernel(source.path, source.text, function.name, (), arch, source.fingerprint)
+        except cuda.CompilerMissing as reason:
+            pytest.skip(str(reason))
+        found = resources(program.binary, program.symbol, arch, "nvrtc", threads, dynamic, program.spills)
+        word = (tile, arch, way) == (TINY, "sm_90", "ELEMENTS") and "stream_k" in function.name
+        assert found.spills == (4 if word else 0)
 
 
 def test_parts_need_their_workspace():
