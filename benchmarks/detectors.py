@@ -1,6 +1,6 @@
 """Simulation of the verdict and of the rules of others on a suite of 400 unchanged kernels, and of planted slowdowns.
 
-    python benchmarks/detectors.py [--rounds RESULTS] [--campaigns 20000] [--stored 8]
+    python benchmarks/detectors.py [--rounds RESULTS] [--campaigns 20000] [--stored 8] [--changed 400]
 
 False alarms as rare as one in 40,000 comparisons cannot be measured, they have to be simulated. The noise is that of an
 H200 (``simulated_suite.NOISE``), or fitted to recorded rounds (``verdict_rounds.py``). Many runs are held against each
@@ -27,6 +27,7 @@ from benchmarks.peer_rules import bootstrap_rule, mean_rule, u_rule  # noqa: E40
 from benchmarks.shares import count_limit  # noqa: E402
 from benchmarks.simulated_rules import Stored, moderated, priors, quantiles, retest, runs  # noqa: E402
 from benchmarks.simulated_suite import CASES, FREEDOM, NOISE, Suite  # noqa: E402
+from pytest_roofline.statistics import alarm  # noqa: E402
 from pytest_roofline.statistics import paired as pairing  # noqa: E402
 from pytest_roofline.statistics.noise import Prior, fit_prior  # noqa: E402
 
@@ -74,17 +75,20 @@ def alone(
     stored: int,
     common: float = 1.0,
     freedom: float = FREEDOM,
+    changed: int = CASES,
 ) -> None:
-    """Print false alarms and power of the screen alone, with fresh processes for what seems slower."""
+    """Print false alarms and power of the screen alone, with fresh processes for what seems slower. So many kernels
+    have ``changed`` and may raise an alarm."""
     tally, alarms = Tally("stored baseline alone, suspects in fresh processes"), []
     for _ in range(max(2, campaigns // RUNS)):
         suite = Suite(rng, 1, classes, common, freedom)
-        known = Stored(suite, stored)
+        known = Stored(suite, stored, alarm(changed))
+        mine = rng.permutation(CASES) < changed if changed < CASES else np.ones(CASES, dtype=bool)
         firsts, medians = runs(suite, RUNS)
         before = tally.alarms
         for k in range(RUNS):
             found = known.judge(firsts[:, k], medians[:, k], SLOWDOWNS if k == 0 else (0.0,))
-            tally.add(suite, {by: hit[None] for by, hit in found.items()})
+            tally.add(suite, {by: (hit if by else hit & mine)[None] for by, hit in found.items()})
         alarms.append((tally.alarms - before) / RUNS)
     tally.tell()
     error = float(np.std(alarms, ddof=1)) / math.sqrt(len(alarms))
@@ -162,11 +166,13 @@ def main() -> None:
     parser.add_argument("--stored", type=int, default=8)
     parser.add_argument("--common", type=float, default=1.0, help="times what kinds of cards have in common")
     parser.add_argument("--freedom", type=float, default=FREEDOM, help="degrees of freedom of all tails")
+    parser.add_argument("--changed", type=int, default=CASES, help="kernels that may raise an alarm")
     chosen = parser.parse_args()
     verify(np.random.default_rng(0))
     classes = fitted(chosen.rounds) if chosen.rounds else NOISE
     print("columns: share found of kernels " + ", ".join(c.name for c in classes))
-    alone(np.random.default_rng(1), chosen.campaigns, classes, chosen.stored, chosen.common, chosen.freedom)
+    rng = np.random.default_rng(1)
+    alone(rng, chosen.campaigns, classes, chosen.stored, chosen.common, chosen.freedom, chosen.changed)
     pairs(np.random.default_rng(3), chosen.campaigns // 10, classes, chosen.freedom)
     peers(np.random.default_rng(2), PEERS, classes)
 

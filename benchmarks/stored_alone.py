@@ -41,7 +41,7 @@ def alone(starts: Starts, judged: Collection[str]) -> None:
         return
     for changed in CHANGED:
         needed: dict[str, list[float]] = defaultdict(list)
-        alarms, runs, strange, counts = [], 0, 0, []
+        alarms, runs, strange, counts, told = [], 0, 0, [], []
         for name in judged:
             stored, whole = campaigns(starts, name), complete(starts[name])
             counts.append(len(stored.rounds))
@@ -50,6 +50,7 @@ def alone(starts: Starts, judged: Collection[str]) -> None:
                 runs, strange = runs + 1, strange + stored.strange(moved)
                 fresh = [one, *after(whole, one)[:FRESH]]
                 again = stored.moved_again(fresh, moved)
+                told.append(len(again.distances))
                 for case in stored.runs:
                     if case not in one.cases or case in one.disturbed:
                         continue
@@ -61,7 +62,8 @@ def alone(starts: Starts, judged: Collection[str]) -> None:
                         and verdict_of(stored, one, case, chain, (moved, again), alarm(changed)) is Kind.REGRESSION
                     ):
                         alarms.append(f"{name} {case}")
-        _tell(changed, needed, alarms, f"{min(counts)} to {max(counts)}", f"{runs} runs, {strange} on a strange card")
+        seen = f"{runs} runs, {strange} on a strange card, controls tell of {min(told)} to {max(told)} campaigns"
+        _tell(changed, needed, alarms, f"{min(counts)} to {max(counts)}", seen)
 
 
 def smallest_found(
