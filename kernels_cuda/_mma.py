@@ -63,14 +63,18 @@ def arguments(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[torch.
 def access(a: torch.Tensor, b: torch.Tensor) -> str:
     """How kernels read the operands, as template arguments: in pieces of 16 bytes, aligned or not, where they can.
 
-    Pieces of a row of b hold one k each, which only ldmatrix (16 bits) and 32-bit loads take apart.
+    Pieces of a row of b hold one k each, which only ldmatrix (16 bits) and 32-bit loads take apart; bytes are turned,
+    where all pieces are aligned. What lies neither along k nor along rows of b is gathered.
     """
     by_columns = b.stride(0) == 1
-    in_pieces = a.stride(1) == 1 and (by_columns or (b.stride(1) == 1 and b.element_size() > 1))
-    if not in_pieces:
-        return "Access::SCATTERED, Access::SCATTERED"
-    how = "ALONG" if aligned(a) and aligned(b.T if by_columns else b) else "REALIGNED"
-    return f"Access::{how}_K, Access::{how}_{'K' if by_columns else 'LINES'}"
+    along_k, dense = a.stride(1) == 1, by_columns or b.stride(1) == 1
+    whole = along_k and dense and aligned(a) and aligned(b.T if by_columns else b)
+    how = "ALONG" if whole else "REALIGNED"
+    of_a = f"{how}_K" if along_k else "SCATTERED"
+    of_b = f"{how}_{'K' if by_columns else 'LINES'}" if dense else "SCATTERED"
+    if b.element_size() == 1 and not by_columns:
+        of_b = "TURNED" if whole else "SCATTERED"
+    return f"Access::{of_a}, Access::{of_b}"
 
 
 def multiprocessors(tensor: torch.Tensor) -> int:

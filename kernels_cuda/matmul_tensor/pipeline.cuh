@@ -12,6 +12,8 @@ struct Pipeline {
     using Operands = Fragments<Tile, B_ACCESS>;
     using LoaderOfA = Loader<A_ACCESS, true, T, Tile::ROWS, Tile::LINE_BYTES, Tile::THREADS>;
     using LoaderOfB = Loader<B_ACCESS, true, T, Tile::COLUMNS, Tile::LINE_BYTES, Tile::THREADS>;
+    // What waits in registers for its place in shared memory leaves none for operands that are read ahead.
+    static constexpr bool HELD = LoaderOfA::HELD || LoaderOfB::HELD;
     static constexpr int STEPS = Tile::STEPS, NEXT = Tile::STAGE_BYTES, LAST = (STAGES - 1) * NEXT;
     LoaderOfA a;
     LoaderOfB b;
@@ -44,6 +46,26 @@ struct Pipeline {
     __device__ void add_products(Sums<Tile>& sums, int start, int end) {
         roofline::copy_async_wait<STAGES - 2>();
         __syncthreads();
+        if constexpr (HELD) {
+            add_held(sums, start, end);
+        } else {
+            add_ahead(sums, start, end);
+        }
+        roofline::copy_async_wait<0>();
+        __syncthreads();
+    }
+
+private:
+    __device__ void add_held(Sums<Tile>& sums, int start, int end) {
+        int here = 0;  // bytes to the tile at hand
+#pragma unroll 1
+        for (int step = start; step < end; ++step) {
+            multiply_held(sums, here, step, step + STAGES - 1 < end);
+            here = here == LAST ? 0 : here + NEXT;
+        }
+    }
+
+    __device__ void add_ahead(Sums<Tile>& sums, int start, int end) {
         Operands operands[2];
         if (start < end) {
             operands[0].load(shared, 0);
@@ -67,11 +89,8 @@ struct Pipeline {
             multiply_tile<false>(sums, operands, here, step, step + STAGES - 1 < end, step + 1 == end);
             here = here == LAST ? 0 : here + NEXT;
         }
-        roofline::copy_async_wait<0>();
-        __syncthreads();
     }
 
-private:
     template <bool WHOLE>
     __device__ void begin(int to, int step, int part, int parts) {
         if constexpr (WHOLE) {
@@ -90,8 +109,28 @@ private:
         b.advance();
     }
 
-    // Multiplies the tile at `here`, whose first operands are in registers, while a later one is copied to the place of
-    // the one before it if `copies`, and reads the first operands of the next, unless this is the `last`.
+    // Multiplies the tile at `here`, while a later one is copied to the place of the one before it if `copies`.
+    __device__ __forceinline__ void multiply_held(Sums<Tile>& sums, int here, int step, bool copies) {
+        const int free = here == 0 ? LAST : here - NEXT;
+#pragma unroll
+        for (int s = 0; s < STEPS; ++s) {
+            if (copies && s == STEPS - 1) {
+                finish(free);
+            }
+            Operands operands;
+            operands.load(shared + here, s);
+            sums.add(operands);
+            if (copies && s < STEPS - 1) {
+                begin<false>(free, step + STAGES - 1, s, STEPS - 1);
+            }
+        }
+        roofline::copy_async_commit();
+        roofline::copy_async_wait<STAGES - 2>();
+        __syncthreads();  // the next tile has come for all, and all have what they need of this one
+    }
+
+    // The same for a tile whose first operands are in registers; reads the first operands of the next, unless this is the
+    // `last`.
     template <bool WHOLE>
     __device__ __forceinline__ void multiply_tile(Sums<Tile>& sums, Operands (&operands)[2], int here, int step,
                                                   bool copies, bool last) {

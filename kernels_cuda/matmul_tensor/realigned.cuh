@@ -1,6 +1,6 @@
 // Chunks that lie across 16-byte boundaries: a thread reads the two aligned packs that its chunk lies in and shifts the
 // chunk out of them. Every byte then comes in a 128-bit load, though half of them twice, out of the level-1 cache. The
-// packs wait in registers while the tiles before theirs are multiplied.
+// packs wait in registers while a tile before theirs is multiplied.
 
 #pragma once
 
@@ -81,7 +81,7 @@ struct Loader<Access::REALIGNED_K, ASYNC, T, LINES, LINE_BYTES, THREADS> {
     static constexpr int ACROSS = LINE_BYTES / CHUNK, WIDTH = CHUNK / sizeof(T), DEPTH = LINE_BYTES / sizeof(T);
     static constexpr int PASS = THREADS / ACROSS, PASSES = LINES / PASS;  // lines at a time
     static_assert(PASSES * PASS == LINES && PASS % 8 == 0, "all passes of a thread have the same swizzle");
-    static constexpr bool FAST = false;
+    static constexpr bool FAST = false, HELD = true;
     Operand<T> x;
     long long first;
     Packs<T> packs[PASSES];
@@ -127,7 +127,7 @@ struct Loader<Access::REALIGNED_LINES, ASYNC, T, LINES, LINE_BYTES, THREADS> {
     static constexpr int WIDTH = CHUNK / sizeof(T), DEPTH = LINE_BYTES / sizeof(T), ACROSS = LINES / WIDTH;
     static constexpr int PASS = THREADS / ACROSS, PASSES = DEPTH / PASS;  // rows at a time
     static_assert(PASSES * PASS == DEPTH, "every thread brings as many chunks");
-    static constexpr bool FAST = false;
+    static constexpr bool FAST = false, HELD = true;
     Operand<T> x;
     long long line;
     int elements;

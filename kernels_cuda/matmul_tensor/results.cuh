@@ -57,6 +57,15 @@ struct Staging {
     // Rows of pairs of elements lie off each other by four banks, or eight where a pair takes two.
     static constexpr int PITCH = CHUNKS * CHUNK + (sizeof(T) == 2 ? 16 : 32);
     static constexpr int WARP_BYTES = 16 * PITCH, BYTES = Tile::THREADS / 32 * WARP_BYTES;
+    // Eight lanes read 128 bytes at once. Of rows shorter than that they take several, so far apart that these lie in
+    // different banks.
+    static constexpr int AT_ONCE = CHUNKS < 8 ? 8 / CHUNKS : 1, APART = sizeof(T) == 2 ? 8 / AT_ONCE : 2;
+    static_assert(AT_ONCE == 1 || AT_ONCE * CHUNKS == 8, "eight lanes read whole rows");
+
+    static __device__ int line(int e) {
+        const int i = e / CHUNKS;
+        return AT_ONCE == 1 ? i : i / (AT_ONCE * APART) * (AT_ONCE * APART) + i / AT_ONCE % APART + i % AT_ONCE * APART;
+    }
 };
 
 // A warp turns 16 rows of its sums into whole rows in shared memory of its own, and stores these 16 bytes a lane.
@@ -83,7 +92,7 @@ __device__ void store_staged(const Sums<Tile>& sums, const Results<T>& c, long l
         __syncwarp();
 #pragma unroll
         for (int e = lane; e < 16 * Stage::CHUNKS; e += 32) {
-            const int line = e / Stage::CHUNKS, chunk = e % Stage::CHUNKS;
+            const int line = Stage::line(e), chunk = e % Stage::CHUNKS;
             const long long here = row + 16 * i + line, start = column + chunk * WIDTH;
             const uint4 pack = *reinterpret_cast<const uint4*>(stage + line * Stage::PITCH + chunk * CHUNK);
             if (aligned && here < c.rows && start + WIDTH <= c.columns) {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,13 +60,34 @@ def compiled(function, block, dynamic, arch):
         (torch.bfloat16, True, 1, "REALIGNED_K, REALIGNED_K"),
         (torch.float32, False, 2, "REALIGNED_K, REALIGNED_LINES"),
         (torch.int8, True, 3, "REALIGNED_K, REALIGNED_K"),
-        (torch.int8, False, 0, "SCATTERED, SCATTERED"),  # no instruction takes a row of bytes apart
+        (torch.int8, False, 0, "ALONG_K, TURNED"),  # no instruction takes a row of bytes apart
+        (torch.int8, False, 1, "REALIGNED_K, SCATTERED"),
     ],
 )
 def test_operands_are_read_in_the_widest_way_that_their_layout_allows(dtype, by_columns, shift, wanted):
     """Aligned pieces past the registers, misaligned ones through them, single elements where nothing else is left."""
     a, b, _ = operands(64, 64, 64, dtype, by_columns=by_columns, shift=shift)
     assert _mma.access(a, b).replace("Access::", "") == wanted
+
+
+def test_one_operand_that_lies_across_k_leaves_the_other_its_pieces():
+    """Only what has no pieces is read by elements."""
+    a, b, _ = operands(64, 64, 64)
+    across = operands(64, 64, 64)[0].T
+    assert _mma.access(across, b) == "Access::SCATTERED, Access::REALIGNED_K"
+    assert _mma.access(a[:, ::2].contiguous(), b[::2]) == "Access::REALIGNED_K, Access::SCATTERED"
+
+
+def layouts(matrices):
+    """The product, with both operands as given, with a by columns, and with b along neither rows nor columns."""
+    a, b, c = matrices
+    apart = torch.zeros(b.shape[0] * 2, b.shape[1] * 2, dtype=b.dtype)[::2, ::2]
+    return {"": (a, b, c), "a by columns": (a.T.contiguous().T, b, c), "b apart": (a, apart.copy_(b), c)}
+
+
+def conflicts(record) -> list:
+    """Lines whose accesses to shared memory take more passes than they must."""
+    return [line for line in record.lines if "shared" in line.kind and line.wavefronts > line.ideal_wavefronts]
 
 
 @pytest.mark.usefixtures("compiler")
@@ -77,8 +100,7 @@ def test_tiles_are_read_without_bank_conflicts_in_128_bit_loads(variant, dtype, 
     with checking("count") as session:
         getattr(matmul_tensor, variant)(*matrices)
     [record] = session.launches
-    conflicts = [line for line in record.lines if "shared" in line.kind and line.wavefronts > line.ideal_wavefronts]
-    assert conflicts == []
+    assert conflicts(record) == []
     loads = {line.size: line.requests for line in record.lines if line.kind == "global load"}
     if not shift:
         assert set(loads) == {16}
@@ -87,31 +109,92 @@ def test_tiles_are_read_without_bank_conflicts_in_128_bit_loads(variant, dtype, 
         assert 16 * loads[16] > 0.8 * sum(size * n for size, n in loads.items())
 
 
-@pytest.mark.parametrize(
-    ("variant", "dtype", "arch"),
-    [
-        *(("tuned", dtype, "sm_80") for dtype in DTYPES),
-        *((variant, torch.bfloat16, "sm_80") for variant in LADDER[:2]),
-        ("tuned", torch.bfloat16, "sm_90"),
-    ],
-)
-@pytest.mark.parametrize(("by_columns", "shift"), [(True, 0), (False, 0), (True, 1)])
-def test_the_ladder_keeps_its_sums_in_registers(variant, dtype, arch, by_columns, shift):
-    """Nothing spilled, mma in it, wide copies, and at least one block per multiprocessor of an A100, too.
+@pytest.mark.usefixtures("compiler")
+@pytest.mark.parametrize("by_columns", [True, False])
+def test_bytes_are_read_without_bank_conflicts_in_128_bit_loads(by_columns):
+    """Rows of b are turned in registers; every byte of them comes in a full sector."""
+    matrices = operands(128, 256, 128, torch.int8, by_columns=by_columns)
+    with checking("count") as session:
+        matmul_tensor.tuned(*matrices)
+    [record] = session.launches
+    assert conflicts(record) == []
+    assert {line.size for line in record.lines if line.kind == "global load"} == {16}
+    assert record.total("global load", "sectors") == 16 * record.total("global load")
 
-    Chunks that wait to be shifted take the registers that the largest tile does not leave: a few words are spilled.
-    """
-    if dtype is torch.int8 and not by_columns:
-        pytest.skip("read element by element")
-    matrices = operands(64, 64, 64, dtype, by_columns=by_columns, shift=shift)
+
+@pytest.mark.usefixtures("compiler")
+@pytest.mark.parametrize("how", ["", "a by columns", "b apart"])
+@pytest.mark.parametrize("shift", [0, 1])
+@pytest.mark.parametrize("by_columns", [True, False])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_no_layout_has_bank_conflicts(dtype, by_columns, shift, how):
+    """Elements that are read one by one are stored in chunks, too."""
+    with checking("count") as session:
+        matmul_tensor.tuned(*layouts(operands(128, 256, 64, dtype, by_columns=by_columns, shift=shift))[how])
+    assert [line for record in session.launches for line in conflicts(record)] == []
+
+
+@pytest.mark.usefixtures("compiler")
+@pytest.mark.parametrize("how", ["", "a by columns", "b apart"])
+@pytest.mark.parametrize("shift", [0, 1])
+@pytest.mark.parametrize("tiling", matmul_ragged.TILINGS.values(), ids=lambda t: f"{t.rows}x{t.columns}")
+def test_no_tiling_has_bank_conflicts(tiling, shift, how):
+    """Rows of results that are shorter than 128 bytes are read from shared memory so that they do not meet; partial sums
+    are wider, and read four at a time when they are added up."""
+    matrices = layouts(operands(tiling.rows, tiling.columns, 192, torch.float16, shift=shift))[how]
+    with checking("count") as session:
+        matmul_ragged.launch_split(*matrices, torch.empty(1 << 16), tiling, 1)
+        matmul_ragged.launch_split(*matrices, torch.empty(1 << 16), tiling, 3)
+        matmul_ragged.launch_stream(*matrices, torch.empty(1 << 16), tiling, 3)
+    assert len(session.launches) == 5
+    assert [line for record in session.launches for line in conflicts(record)] == []
+
+
+@pytest.mark.usefixtures("compiler")
+@pytest.mark.parametrize(("m", "n", "k"), [(128, 256, 128), (70, 37, 100), (130, 144, 65), (5, 16, 3)])
+@pytest.mark.parametrize("pitch", [0, 1, 16])
+def test_bytes_by_rows_are_exact(m, n, k, pitch):
+    """Where rows of b are turned, also at the ends of columns and of k, and where they must be gathered."""
+    generator = torch.Generator().manual_seed(0)
+    a = torch.randint(-128, 128, (m, k + -k % 16), dtype=torch.int8, generator=generator)[:, :k]
+    b = torch.randint(-128, 128, (k, n + -n % 16 + pitch), dtype=torch.int8, generator=generator)[:, :n]
+    c = torch.full((m, n), 7, dtype=torch.int32)
+    with checking():
+        matmul_tensor.tuned(a, b, c)
+    assert torch.equal(c, a.int() @ b.int())
+
+
+@pytest.mark.parametrize("how", ["", "a by columns", "b apart"])
+@pytest.mark.parametrize(("by_columns", "shift"), [(True, 0), (False, 0), (True, 1), (False, 1)])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+@pytest.mark.parametrize(("variant", "dtype"), [*(("tuned", d) for d in DTYPES), *((v, DTYPES[0]) for v in LADDER[:2])])
+def test_the_ladder_keeps_its_sums_in_registers(variant, dtype, arch, by_columns, shift, how):
+    """Nothing spilled, mma in it, wide copies, and the eight warps that a multiprocessor of an A100 is meant to have."""
+    matrices = layouts(operands(64, 64, 64, dtype, by_columns=by_columns, shift=shift))[how]
     [(function, _, block, dynamic)] = launched(lambda: getattr(matmul_tensor, variant)(*matrices))
     found = compiled(function, block, dynamic, arch)
-    assert found.excess_shared == 0
-    assert found.spills == found.stack == 0 or (variant == "tuned" and shift and found.stack <= 192)
+    assert (found.spills, found.stack, found.excess_shared) == (0, 0, 0)
     assert found.mix.count("mma") > 0
     assert found.occupancy.warps >= 8
-    wide = found.mix.widest("global load") == 16 if variant == "tiled" or shift else found.mix.count("cp.async") > 0
-    assert wide
+    if "SCATTERED" not in function.name:
+        past = found.mix.count("cp.async") > 0
+        assert found.mix.widest("global load") == 16 if variant == "tiled" or "REALIGNED" in function.name else past
+
+
+@pytest.mark.parametrize("how", ["", "a by columns", "b apart"])
+@pytest.mark.parametrize(("by_columns", "shift"), [(True, 0), (False, 0), (True, 1), (False, 1)])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("tiling", matmul_ragged.TILINGS.values(), ids=lambda t: f"{t.rows}x{t.columns}")
+def test_no_tiling_spills(tiling, arch, by_columns, shift, how):
+    """Both ways of sharing out k, whose occupancy is meant to end with shared memory."""
+    matrices = layouts(operands(64, 64, 512, torch.float16, by_columns=by_columns, shift=shift))[how]
+    partials = torch.empty(1 << 17)
+    for launch in (matmul_ragged.launch_split, matmul_ragged.launch_stream):
+        for function, _, block, dynamic in launched(partial(launch, *matrices, partials, tiling, 3)):
+            found = compiled(function, block, dynamic, arch)
+            assert (found.spills, found.stack, found.excess_shared) == (0, 0, 0), function.name
+            if dynamic:
+                assert found.occupancy.limiter == "shared memory"
 
 
 def test_a_workspace_that_holds_too_little_is_refused():
