@@ -139,8 +139,8 @@ def test_no_layout_has_bank_conflicts(dtype, by_columns, shift, how):
 @pytest.mark.parametrize("shift", [0, 1])
 @pytest.mark.parametrize("tiling", matmul_ragged.TILINGS.values(), ids=lambda t: f"{t.rows}x{t.columns}")
 def test_no_tiling_has_bank_conflicts(tiling, shift, how):
-    """Rows of results that are shorter than 128 bytes are read from shared memory so that they do not meet; partial sums
-    are wider, and read four at a time when they are added up."""
+    """Rows of results that are shorter than 128 bytes are read from shared memory so that they do not meet; those of
+    partial sums as well."""
     matrices = layouts(operands(tiling.rows, tiling.columns, 192, torch.float16, shift=shift))[how]
     with checking("count") as session:
         matmul_ragged.launch_split(*matrices, torch.empty(1 << 16), tiling, 1)
@@ -169,7 +169,7 @@ def test_bytes_by_rows_are_exact(m, n, k, pitch):
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 @pytest.mark.parametrize(("variant", "dtype"), [*(("tuned", d) for d in DTYPES), *((v, DTYPES[0]) for v in LADDER[:2])])
 def test_the_ladder_keeps_its_sums_in_registers(variant, dtype, arch, by_columns, shift, how):
-    """Nothing spilled, mma in it, wide copies, and the eight warps that a multiprocessor of an A100 is meant to have."""
+    """Nothing spilled, mma in it, wide copies, and the eight warps that an A100's multiprocessor is meant to have."""
     matrices = layouts(operands(64, 64, 64, dtype, by_columns=by_columns, shift=shift))[how]
     [(function, _, block, dynamic)] = launched(lambda: getattr(matmul_tensor, variant)(*matrices))
     found = compiled(function, block, dynamic, arch)
