@@ -73,7 +73,7 @@ def test_a_kernel_that_claims_twice_its_bytes_is_impossible(gpu_project):
     assert result.ret == 1
     result.stdout.fnmatch_lines([f"*{CASE}: impossible: *of the datasheet bound*"])
     result.stdout.no_fnmatch_line("*stored * cases*")
-    assert not (pytester.path / "baselines").exists()
+    assert not list((pytester.path / "baselines").rglob("*.json"))  # the folder was tried before anything was timed
 
 
 def test_samples_and_roofline_reach_the_json(gpu_project):
