@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_roofline import assembler
 from pytest_roofline.against import AgainstError, Revision, revision
 from pytest_roofline.baselines import ARCHITECTURES, Baseline, BaselineError, Store
 from pytest_roofline.cases import Cases
@@ -188,6 +189,7 @@ class State:
             self.old  # noqa: B018  (the same for a ref that does not exist)
             if self.device == "gpu":
                 _require_cuda_torch()
+                assembler.settle()
             elif self.options.ceilings == "measure":
                 raise pytest.UsageError("--roofline-ceilings=measure needs a GPU, and none is used here")
             elif self.options.ncu:
