@@ -228,7 +228,7 @@ class Launched(NamedTuple):
 
 
 _observer: ContextVar[list[Launched] | None] = ContextVar("observer", default=None)
-# What is told of launches, made or not; a list is asked sooner than the context, in each launch.
+# Whether anybody observes; a list is asked sooner than the context, in each launch.
 watching: list[object] = []
 
 
@@ -249,7 +249,7 @@ def observed(
     kernel: Repeatable | None, grid: Extents, block: Extents, args: Sequence[Any], shared_bytes: int = 0
 ) -> None:
     """Tell whoever is :func:`observing` of a launch."""
-    launches = _observer.get()
+    launches = _observer.get() if watching else None
     if launches is not None:
         launches.append(Launched(kernel, grid, block, tuple(args), shared_bytes))
 

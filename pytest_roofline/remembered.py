@@ -37,10 +37,13 @@ def remembered(launcher: Callable[P, None]) -> Callable[P, None]:
     """Decorate a launcher whose arguments are tensors and numbers.
 
     It must do nothing but launch functions of a :class:`launch.Source`, or what else tells :func:`launch.observed` of
-    its launches, and depend on nothing but what makes a kind: a
-    tensor's element type, shape, strides, device and address modulo 16, a number's value. Whatever is not seen to be
-    like this goes the launcher's own way: launches on a CPU, on another than the current GPU, of other tensors than
-    those given, of none at all. What it refuses it refuses each time, because only what ran is remembered.
+    its launches: what is not observed (a torch operation, a plain ``kernel[grid]`` of Triton) happens the first time
+    only. And it must depend on nothing but what makes a kind: a tensor's element type, shape, strides, device and
+    address modulo 16, a number's value. A constant that a test replaces is none of these: ``inspect.unwrap`` it there.
+
+    Whatever is not seen to be like this goes the launcher's own way: launches on a CPU, on another than the current
+    GPU, of other tensors than those given, of none at all. What it refuses it refuses each time, because only what ran
+    is remembered.
     """
     known: dict[tuple[Any, ...], list[_Again]] = {}
 
@@ -56,15 +59,15 @@ def remembered(launcher: Callable[P, None]) -> Callable[P, None]:
         try:
             for value in values:
                 if type(value) in _NUMBERS:
-                    key += (type(value), value)
+                    # Two zeros are equal, and NaN is not: as text a float is what it is.
+                    key += (type(value), value.hex() if type(value) is float else value)
                     continue
                 address = value.data_ptr()
                 device = value.get_device()
                 if device < 0:
                     break
                 addresses.append(address)
-                strides = value.is_contiguous() or value.stride()  # those of dense ones follow from the shape
-                key += (value.dtype, value.shape, strides, device, address % _ALIGNMENT)
+                key += (value.dtype, value.shape, value.stride(), device, address % _ALIGNMENT)
         except AttributeError:
             device = -1
         if device < 0 or launch.watching or not (launch.single_gpu() or device == launch.current_device()):

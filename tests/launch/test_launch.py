@@ -105,10 +105,10 @@ def test_helpers():
     assert launch.c_type(vector.half()) == "__half"
     with pytest.raises(ValueError, match=r"no CUDA kernel takes torch\.complex64"):
         launch.c_type(vector.to(torch.complex64))
+    with pytest.raises(ValueError, match="because"):
+        launch.require(False, "because")
 
 
 def test_truth_values_name_template_arguments():
     """As C++ spells them."""
     assert (launch.c_bool(True), launch.c_bool(False)) == ("true", "false")
-    with pytest.raises(ValueError, match="because"):
-        launch.require(False, "because")

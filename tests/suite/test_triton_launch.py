@@ -138,7 +138,9 @@ def test_a_launch_can_be_repeated_with_addresses(device, monkeypatch):
     """The first one as well as one of a known version; those who look at launches see everything but the tensors."""
     monkeypatch.setattr(torch.Tensor, "get_device", lambda self: 0)
     kernel, x = Kernel(), vector()
-    for seen in launches(kernel, (x, 32, 8), (x, 48, 8)):
+    both = launches(kernel, (x, 32, 8), (x, 48, 8))
+    assert len(both) == 2
+    for seen in both:
         assert seen.args == (x, seen.args[1])
         assert seen.kernel.index == 0
         seen.kernel.launch((1, 1, 1), (1, 1, 1), (4096, seen.args[1]), 0, 99)
