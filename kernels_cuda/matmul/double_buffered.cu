@@ -32,7 +32,7 @@ matmul_double_buffered(const float* __restrict__ a, const float* __restrict__ b,
     const long long columns_left = n - first_column - x;
 
     const int a_step = thread % 8, a_y = thread / 8;  // and 8 steps on, and 32 rows below
-    // Words of b are copied as those of a: whichever way b lies, in at most twice as many sectors as there must be.
+    // Words of b are copied as those of a: in at most twice the sectors that rows at multiples of 16 bytes must take.
     const int b_step = WIDE ? thread / 16 : thread % 8, b_x = WIDE ? x : thread / 8;
     const float* from_a = a + (first_row + a_y) * a_row + a_step * a_column;
     const float* from_b = b + b_step * b_row + (first_column + b_x) * b_column;

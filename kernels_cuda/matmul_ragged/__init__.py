@@ -90,13 +90,22 @@ def tiling_for(m: int, n: int) -> Tiling:
     return TILINGS[rows, columns]
 
 
+def _extents(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[int, int, int]:
+    """m, n and k. Raises ``ValueError`` for shapes that do not multiply, ``TypeError`` for other formats than those of
+    16 bits: parts of a sum meet in f32, which integers would not survive."""
+    extents = matmul_extents(a, b, c)
+    if a.dtype not in (torch.float16, torch.bfloat16):
+        raise TypeError(f"there is no rule for how to share out k of {a.dtype}")
+    require_result(a, c)
+    return extents
+
+
 def launch_split(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, partials: torch.Tensor, tiling: Tiling, parts: int
 ) -> None:
     """``split_k`` with another tiling and up to ``parts`` parts. Raises ``ValueError`` where the workspace does not
-    hold them."""
-    m, n, k = matmul_extents(a, b, c)
-    require_result(a, c)
+    hold them, ``TypeError`` for other formats than those of 16 bits."""
+    m, n, k = _extents(a, b, c)
     tiles, all_steps = _tiles(m, n, tiling), max(1, ceil_div(k, tiling.line_bytes // a.element_size()))
     steps = ceil_div(all_steps, parts)
     parts = ceil_div(all_steps, steps)
@@ -118,9 +127,8 @@ def launch_stream(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, partials: torch.Tensor, tiling: Tiling, blocks: int
 ) -> None:
     """``stream_k`` with another tiling and up to ``blocks`` blocks. Raises ``ValueError`` for shapes that do not
-    multiply."""
-    m, n, k = matmul_extents(a, b, c)
-    require_result(a, c)
+    multiply, ``TypeError`` for other formats than those of 16 bits."""
+    m, n, k = _extents(a, b, c)
     steps = max(1, ceil_div(k, tiling.line_bytes // a.element_size()))
     share = shared_out(_tiles(m, n, tiling), steps, blocks, partials.numel() // tiling.elements)
     types, ranges = f"{c_type(a)}, {c_type(c)}", (GROUP, share.tiles, share.whole, share.pieces)

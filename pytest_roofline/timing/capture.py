@@ -53,10 +53,7 @@ def capture(calls: Sequence[Call], launches: int, *, may_allocate: bool = False,
 def recorded(launcher: Callable[..., object], tensor: torch.Tensor, **numbers: int) -> Graph:
     """The graph of one ``launcher(tensor, **numbers)``, captured by the first call with them. Raises as
     :func:`capture`."""
-    import torch
-
-    with torch.cuda.device(tensor.get_device()):  # a launch on another GPU than the current one is not captured
-        return capture([functools.partial(launcher, tensor, **numbers)], 1)
+    return capture([functools.partial(launcher, tensor, **numbers)], 1)
 
 
 def _captured(

@@ -23,10 +23,14 @@ LADDER = ("tiled", "pipelined", "tuned")
 
 
 def operands(m, n, k, dtype=torch.bfloat16, *, by_columns=True, shift=0):
-    """a, b and c of a product, ``shift`` elements after a boundary of 64 bytes."""
+    """a, b and c of a product, ``shift`` elements after a boundary of 64 bytes.
+
+    a and b hold small whole numbers: all their sums are exact, in any order.
+    """
+    generator = torch.Generator().manual_seed(0)
 
     def matrix(rows, columns, item):
-        whole = torch.zeros(rows * columns + 64 + shift, dtype=item)
+        whole = torch.randint(-3, 4, (rows * columns + 64 + shift,), generator=generator, dtype=torch.int8).to(item)
         start = -whole.data_ptr() % 64 // item.itemsize + shift
         return whole[start : start + rows * columns].view(rows, columns)
 
@@ -79,6 +83,11 @@ def test_one_operand_that_lies_across_k_leaves_the_other_its_pieces():
     assert _mma.access(a[:, ::2].contiguous(), b[::2]) == "Access::REALIGNED_K, Access::SCATTERED"
 
 
+def right(a, b, c) -> bool:
+    """Whether c is the product, rounded to its format."""
+    return torch.equal(c, (a.double() @ b.double()).to(c.dtype))
+
+
 def layouts(matrices):
     """The product, with both operands as given, with a by columns, and with b along neither rows nor columns."""
     a, b, c = matrices
@@ -100,6 +109,7 @@ def test_tiles_are_read_without_bank_conflicts_in_128_bit_loads(variant, dtype, 
     matrices = operands(128, 1024 if shift else 256, 512 if shift else 64, dtype, by_columns=by_columns, shift=shift)
     with checking("count") as session:
         getattr(matmul_tensor, variant)(*matrices)
+    assert right(*matrices)
     [record] = session.launches
     assert conflicts(record) == []
     loads = {line.size: line.requests for line in record.lines if line.kind == "global load"}
@@ -117,6 +127,7 @@ def test_bytes_are_read_without_bank_conflicts_in_128_bit_loads(by_columns):
     matrices = operands(128, 256, 128, torch.int8, by_columns=by_columns)
     with checking("count") as session:
         matmul_tensor.tuned(*matrices)
+    assert right(*matrices)
     [record] = session.launches
     assert conflicts(record) == []
     assert {line.size for line in record.lines if line.kind == "global load"} == {16}
@@ -130,8 +141,10 @@ def test_bytes_are_read_without_bank_conflicts_in_128_bit_loads(by_columns):
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_no_layout_has_bank_conflicts(dtype, by_columns, shift, how):
     """Elements that are read one by one are stored in chunks, too."""
+    matrices = layouts(operands(128, 256, 64, dtype, by_columns=by_columns, shift=shift))[how]
     with checking("count") as session:
-        matmul_tensor.tuned(*layouts(operands(128, 256, 64, dtype, by_columns=by_columns, shift=shift))[how])
+        matmul_tensor.tuned(*matrices)
+    assert right(*matrices)
     assert [line for record in session.launches for line in conflicts(record)] == []
 
 
@@ -144,9 +157,14 @@ def test_no_tiling_has_bank_conflicts(tiling, shift, how):
     partial sums as well."""
     matrices = layouts(operands(tiling.rows, tiling.columns, 192, torch.float16, shift=shift))[how]
     with checking("count") as session:
-        matmul_ragged.launch_split(*matrices, torch.empty(1 << 16), tiling, 1)
-        matmul_ragged.launch_split(*matrices, torch.empty(1 << 16), tiling, 3)
-        matmul_ragged.launch_stream(*matrices, torch.empty(1 << 16), tiling, 3)
+        for launch, parts in (
+            (matmul_ragged.launch_split, 1),
+            (matmul_ragged.launch_split, 3),
+            (matmul_ragged.launch_stream, 3),
+        ):
+            matrices[2].fill_(99)
+            launch(*matrices, torch.empty(1 << 16), tiling, parts)
+            assert right(*matrices)
     assert len(session.launches) == 5
     assert [line for record in session.launches for line in conflicts(record)] == []
 
@@ -165,15 +183,17 @@ def test_bytes_by_rows_are_exact(m, n, k, pitch):
     assert torch.equal(c, a.int() @ b.int())
 
 
-LAYOUTS = [(True, 0), (False, 0), (True, 1), (False, 1)]
+# Of operands: how they lie, whether b lies by columns, elements after a boundary. Where an operand begins that is read
+# by elements makes no other kernel, nor does what b would be if it did not lie apart.
+LAYOUTS = [("", True, 0), ("", False, 0), ("", True, 1), ("", False, 1)]
+APART = [("a by columns", True, 0), ("a by columns", False, 0), ("b apart", True, 0)]
 # An A100 is what these kernels are for, in any layout; on Hopper the common ones.
-ARCHITECTURES = [("sm_80", ""), ("sm_80", "a by columns"), ("sm_80", "b apart"), ("sm_90", "")]
+COMPILED = [("sm_80", *layout) for layout in (*LAYOUTS, *APART)] + [("sm_90", *layout) for layout in LAYOUTS]
 # Bytes that a thread stores, of operands that lie along rows of b: the only ones.
 SPILLED = {("sm_90", torch.float32, False, 0): 16}
 
 
-@pytest.mark.parametrize(("by_columns", "shift"), LAYOUTS)
-@pytest.mark.parametrize(("arch", "how"), ARCHITECTURES)
+@pytest.mark.parametrize(("arch", "how", "by_columns", "shift"), COMPILED)
 @pytest.mark.parametrize(("variant", "dtype"), [*(("tuned", d) for d in DTYPES), *((v, DTYPES[0]) for v in LADDER[:2])])
 def test_the_ladder_keeps_its_sums_in_registers(variant, dtype, arch, by_columns, shift, how):
     """Nothing spilled, mma in it, wide copies, and the eight warps that an A100's multiprocessor is meant to have."""
@@ -190,8 +210,7 @@ def test_the_ladder_keeps_its_sums_in_registers(variant, dtype, arch, by_columns
         assert found.mix.widest("global load") == 16 if variant == "tiled" or "REALIGNED" in function.name else past
 
 
-@pytest.mark.parametrize(("by_columns", "shift"), LAYOUTS)
-@pytest.mark.parametrize(("arch", "how"), ARCHITECTURES)
+@pytest.mark.parametrize(("arch", "how", "by_columns", "shift"), COMPILED)
 @pytest.mark.parametrize("tiling", matmul_ragged.TILINGS.values(), ids=lambda t: f"{t.rows}x{t.columns}")
 def test_no_tiling_spills(tiling, arch, by_columns, shift, how):
     """In either way of sharing out k; on an A100 there are as many blocks as shared memory is meant to hold."""

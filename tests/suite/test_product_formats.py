@@ -88,6 +88,14 @@ def test_another_result_goes_to_the_kernel_that_stores_it(monkeypatch, launches)
     assert launches == []
 
 
+@pytest.mark.parametrize("variant", ["split_k", "stream_k"])
+def test_cuda_shares_out_k_of_16_and_32_bits(launches, variant):
+    """Parts meet in f32, and sums of integers would lose their last digits."""
+    with pytest.raises(TypeError, match=r"share out k of torch\.int8"):
+        getattr(matmul_ragged, variant)(*product(I8, I8, I32), partials=ROOM["partials"])
+    assert launches == []
+
+
 @pytest.mark.parametrize("variant", ["split_k", "stream_k", "chosen"])
 def test_triton_shares_out_k_of_16_and_32_bits(variant, device):
     """The rules know no other tiles, and integers would be added up in f32."""
