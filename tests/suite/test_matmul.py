@@ -13,13 +13,11 @@ from kernels_cuda.matmul import tiles  # noqa: E402
 from kernels_cuda.matmul.tiles import LARGE, MEDIUM, SMALL, THREEFOLD, TINY, choose, layout, offset  # noqa: E402
 from pytest_roofline.baselines import Store  # noqa: E402
 from pytest_roofline.contract import Case, Memory  # noqa: E402
-from pytest_roofline.counting.compiled import cuda  # noqa: E402
-from pytest_roofline.counting.compiled.resources import resources  # noqa: E402
 from pytest_roofline.counting.cuda_cpu import LaunchRecord, checking  # noqa: E402
 from pytest_roofline.dtypes import DType  # noqa: E402
 from pytest_roofline.ids import Shape  # noqa: E402
-from pytest_roofline.launch import recording  # noqa: E402
 from suite.operations.matmul import OPERATION  # noqa: E402
+from tests.suite.compiling import compiled, launched  # noqa: E402
 
 COUNTED = Store(Path(__file__).parents[2] / "baselines").load("a100", "matmul").counted
 
@@ -214,16 +212,8 @@ def test_no_tile_spills_however_operands_lie(arch, size, a_way, b_way):
     a, b = lying(size, 64, a_way), lying(64, size, b_way, steps_down=True)
     c = torch.empty(a.shape[0], b.shape[1])
     tile = tiles.choose_for(a, b, c)
-    told: list = []
-    with recording(lambda *launch: told.append(launch)):
-        tiles.launch(tile, a, b, c)
-    [(function, _, (threads, *_), dynamic)] = told
-    source = function.source
-    try:
-        program = cuda.compile_kernel(source.path, source.text, function.name, (), arch, source.fingerprint)
-    except cuda.CompilerMissing as reason:
-        pytest.skip(str(reason))
-    found = resources(program.binary, program.symbol, arch, "nvrtc", threads, dynamic, program.spills)
+    [(function, _, block, dynamic)] = launched(lambda: tiles.launch(tile, a, b, c))
+    found = compiled(function, block, dynamic, arch)
     assert (found.spills, found.stack) == (0, 0)
     assert found.occupancy.blocks >= (3 if arch == "sm_80" and tile == TINY else tile.resident)
 

@@ -11,20 +11,10 @@ torch = pytest.importorskip("torch")
 from kernels_cuda import matmul_ragged  # noqa: E402
 from kernels_cuda.matmul_ragged import fitted, on_hopper  # noqa: E402
 from kernels_cuda.matmul_ragged.fitted import Plan, Tile  # noqa: E402
-from pytest_roofline.counting.compiled import cuda  # noqa: E402
-from pytest_roofline.counting.compiled.resources import resources  # noqa: E402
-from pytest_roofline.launch import recording  # noqa: E402
+from tests.suite.compiling import compiled, launched  # noqa: E402
 
 SMS, ROOM = 132, 1 << 23
 EXTENTS = st.one_of(st.integers(1, 300), st.sampled_from([1024, 4097, 14336]))
-
-
-def launched(call) -> list:
-    """What a launcher launches, without a GPU: (function, grid, block, dynamic shared memory)."""
-    told: list = []
-    with recording(lambda *launch: told.append(launch)):
-        call()
-    return told
 
 
 def operands(m, n, k, *, by_columns=True):
@@ -181,14 +171,7 @@ def test_sums_stay_in_registers(tile, by_columns):
     warpgroups leave to each, a few words are spilled around the loop."""
     matrices = operands(300, 300, 2048, by_columns=by_columns)
     for function, _, block, dynamic in launched(lambda: on_hopper.launch(*matrices, Plan(tile, 2))):
-        source = function.source
-        try:
-            program = cuda.compile_kernel(
-                source.path, source.text, function.name, source.options, "sm_90a", source.fingerprint
-            )
-        except cuda.CompilerMissing as reason:
-            pytest.skip(str(reason))
-        found = resources(program.binary, program.symbol, "sm_90a", "nvrtc", block[0], dynamic, program.spills)
+        found = compiled(function, block, dynamic, "sm_90a")
         assert found.spills <= (32 if tile.warpgroups == 3 else 0)
         assert found.excess_shared == 0
         if dynamic:

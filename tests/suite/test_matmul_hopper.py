@@ -12,22 +12,13 @@ from kernels_cuda import matmul_tensor  # noqa: E402
 from kernels_cuda.matmul_tensor import hopper  # noqa: E402
 from pytest_roofline.checking.buffers import guarded  # noqa: E402
 from pytest_roofline.contract import Case, Role  # noqa: E402
-from pytest_roofline.counting.compiled import cuda  # noqa: E402
-from pytest_roofline.counting.compiled.resources import resources  # noqa: E402
 from pytest_roofline.dtypes import DType  # noqa: E402
 from pytest_roofline.ids import Shape  # noqa: E402
-from pytest_roofline.launch import GpuNeeded, recording  # noqa: E402
+from pytest_roofline.launch import GpuNeeded  # noqa: E402
 from suite.operations.matmul_tensor import DTYPES, OPERATION  # noqa: E402
+from tests.suite.compiling import compiled, launched  # noqa: E402
 
 RUNGS = ("wgmma", "wgmma_specialised", "wgmma_narrow", "wgmma_persistent", "wgmma_cluster", "wgmma_overlapped")
-
-
-def launched(call) -> list:
-    """What a launcher launches, without a GPU: (function, grid, block, dynamic shared memory)."""
-    told: list = []
-    with recording(lambda *launch: told.append(launch)):
-        call()
-    return told
 
 
 def operands(m, n, k, dtype=torch.bfloat16, *, by_columns=True):
@@ -57,14 +48,7 @@ def test_every_instance_compiles_without_a_spill(variant, dtype, by_columns):
     """For sm_90a, with all wgmma in it, no stack frame, at most the registers a block of its size can start with."""
     matrices = operands(64, 64, 64, dtype, by_columns=by_columns)
     [(function, _, block, dynamic)] = launched(lambda: rung(variant)(*matrices))
-    source = function.source
-    try:
-        program = cuda.compile_kernel(
-            source.path, source.text, function.name, source.options, source.arch, source.fingerprint
-        )
-    except cuda.CompilerMissing as reason:
-        pytest.skip(str(reason))
-    found = resources(program.binary, program.symbol, "sm_90a", "nvrtc", block[0], dynamic, program.spills)
+    found = compiled(function, block, dynamic, function.source.arch)
     assert (found.spills, found.stack, found.excess_shared) == (0, 0, 0)
     assert found.registers <= 65536 // block[0] // 8 * 8
     assert found.mix.count("wgmma") % 4 == 0 < found.mix.count("wgmma")

@@ -12,9 +12,7 @@ from kernels_cuda.matmul.tiles import LARGE, TINY, layout  # noqa: E402
 from kernels_cuda.matmul_ragged import ordinary  # noqa: E402
 from kernels_cuda.matmul_ragged.ordinary import rule  # noqa: E402
 from kernels_cuda.matmul_ragged.ordinary.rule import Plan  # noqa: E402
-from pytest_roofline.counting.compiled import cuda  # noqa: E402
-from pytest_roofline.counting.compiled.resources import resources  # noqa: E402
-from pytest_roofline.launch import recording  # noqa: E402
+from tests.suite.compiling import compiled, launched  # noqa: E402
 
 SMS, ROOM = 132, 1 << 23
 
@@ -48,18 +46,11 @@ def test_nothing_is_spilled_however_b_lies(tile, arch, way):
     a, c, partials = torch.empty(m, k), torch.empty(m, n), torch.empty(12 * m * n)
     b = torch.empty(n, k).t() if way == "STEPS" else torch.empty(k, n + (way == "ELEMENTS"))[:, :n]
     assert layout(b.t()) == way
-    told: list = []
-    with recording(lambda *launch: told.append(launch)):
-        ordinary.launch_split(a, b, c, partials, tile, 3)
-        ordinary.launch_stream(a, b, c, partials, tile, 3)
+    told = launched(lambda: ordinary.launch_split(a, b, c, partials, tile, 3))
+    told += launched(lambda: ordinary.launch_stream(a, b, c, partials, tile, 3))
     assert len(told) == 4
-    for function, _, (threads, *_), dynamic in told:
-        source = function.source
-        try:
-            program = cuda.compile_kernel(source.path, source.text, function.name, (), arch, source.fingerprint)
-        except cuda.CompilerMissing as reason:
-            pytest.skip(str(reason))
-        found = resources(program.binary, program.symbol, arch, "nvrtc", threads, dynamic, program.spills)
+    for function, _, block, dynamic in told:
+        found = compiled(function, block, dynamic, arch)
         word = (tile, arch, way) == (TINY, "sm_90", "ELEMENTS") and "stream_k" in function.name
         assert found.spills == (4 if word else 0)
 

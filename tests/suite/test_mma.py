@@ -12,11 +12,9 @@ torch = pytest.importorskip("torch")
 
 from kernels_cuda import _mma, matmul_ragged, matmul_tensor  # noqa: E402
 from kernels_cuda.matmul_ragged import sharing  # noqa: E402
-from pytest_roofline.counting.compiled import cuda  # noqa: E402
 from pytest_roofline.counting.compiled.occupancy import CAPABILITIES  # noqa: E402
-from pytest_roofline.counting.compiled.resources import resources  # noqa: E402
 from pytest_roofline.counting.cuda_cpu import checking  # noqa: E402
-from pytest_roofline.launch import recording  # noqa: E402
+from tests.suite.compiling import compiled, launched  # noqa: E402
 
 DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.int8)
 LADDER = ("tiled", "pipelined", "tuned")
@@ -37,24 +35,6 @@ def operands(m, n, k, dtype=torch.bfloat16, *, by_columns=True, shift=0):
     result = dtype if dtype.itemsize == 2 else torch.int32 if dtype is torch.int8 else torch.float32
     b = matrix(n, k, dtype).T if by_columns else matrix(k, n, dtype)
     return matrix(m, k, dtype), b, matrix(m, n, result)
-
-
-def launched(call) -> list:
-    """What a launcher launches, without a GPU: (function, grid, block, dynamic shared memory)."""
-    told: list = []
-    with recording(lambda *launch: told.append(launch)):
-        call()
-    return told
-
-
-def compiled(function, block, dynamic, arch):
-    """What a kernel becomes; skips where there is no NVRTC."""
-    source = function.source
-    try:
-        program = cuda.compile_kernel(source.path, source.text, function.name, (), arch, source.fingerprint)
-    except cuda.CompilerMissing as reason:
-        pytest.skip(str(reason))
-    return resources(program.binary, program.symbol, arch, "nvrtc", block[0], dynamic, program.spills)
 
 
 @pytest.mark.parametrize(
