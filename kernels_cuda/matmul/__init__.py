@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from pytest_roofline.launch import Source, ceil_div, misalignment
+from pytest_roofline.launch import Source, c_bool, ceil_div, misalignment
 from pytest_roofline.operands import matmul_extents, require_dtype
 
 from . import tiles
@@ -64,13 +64,13 @@ def register_tiled(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
 def vectorised(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """As ``register_tiled`` with 16-byte accesses, to global memory where rows are aligned."""
     wide = all(map(_wide, (a, b, c)))
-    _launch(VECTORISED, f"matmul_vectorised<{_flag(wide)}>", (64, 64), (256,), a, b, c)
+    _launch(VECTORISED, f"matmul_vectorised<{c_bool(wide)}>", (64, 64), (256,), a, b, c)
 
 
 def double_buffered(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
     """As ``vectorised`` with asynchronous copies into the other of two pairs of tiles."""
     wide = _wide(b) and _wide(c) and c.shape[1] * c.element_size() % PACK == 0  # rows of whole packs, too
-    _launch(DOUBLE_BUFFERED, f"matmul_double_buffered<{_flag(wide)}>", (64, 64), (256,), a, b, c)
+    _launch(DOUBLE_BUFFERED, f"matmul_double_buffered<{c_bool(wide)}>", (64, 64), (256,), a, b, c)
 
 
 def tuned_128(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> None:
@@ -105,7 +105,3 @@ def _wide(matrix: torch.Tensor) -> bool:
     """Whether every row starts at a multiple of 16 bytes and its elements lie side by side."""
     rows, columns = matrix.stride()
     return columns == 1 and rows * matrix.element_size() % PACK == 0 and misalignment(matrix, PACK) == 0
-
-
-def _flag(value: bool) -> str:
-    return str(value).lower()

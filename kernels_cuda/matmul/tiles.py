@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from pytest_roofline.launch import Source, ceil_div, misalignment
+from pytest_roofline.launch import Source, c_bool, ceil_div, misalignment
 from pytest_roofline.operands import matmul_extents, require_dtype
 
 from .._mma import multiprocessors
@@ -100,7 +100,7 @@ def launch(tile: Tile, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> Non
     require_dtype("this product", torch.float32, a, c)
     layouts = f"{layout(a)}, {layout(b.t())}"
     wide = c.stride(1) == 1 and n % 4 == 0 and c.stride(0) * 4 % PACK == 0 and misalignment(c, PACK) == 0
-    name = f"matmul_tuned<{tile.parameters}, {layouts}, {offset(tile, a, b)}, {str(wide).lower()}>"
+    name = f"matmul_tuned<{tile.parameters}, {layouts}, {offset(tile, a, b)}, {c_bool(wide)}>"
     grid = (ceil_div(m, tile.rows) * ceil_div(n, tile.columns),)
     arguments = (a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride())
     SOURCE.function(name)(grid, (tile.threads,), arguments, tile.shared_bytes)

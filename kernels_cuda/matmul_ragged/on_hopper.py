@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from pytest_roofline.launch import Source, ceil_div, require
+from pytest_roofline.launch import Source, c_bool, ceil_div, require
 from pytest_roofline.operands import matmul_extents, require_dtype
 from pytest_roofline.tensor_map import tensor_map
 
@@ -61,7 +61,7 @@ def launch(
     a_box = (tile.rows // (2 if tile.shared == "A" else 1), STEP)
     b_box = (tile.columns // (2 if tile.shared == "B" else 1), STEP) if along_k else (STEP, STEP)
     maps = tensor_map(a, a_box), tensor_map(b.T if along_k else b, b_box)
-    function = source.function(f"matmul_ragged_wgmma_fitted<F16, {str(along_k).lower()}, {shared}, {tile.resident}>")
+    function = source.function(f"matmul_ragged_wgmma_fitted<F16, {c_bool(along_k)}, {shared}, {tile.resident}>")
     at_once = multiprocessors(a) * tile.resident // tile.cluster
     whole = how.parts == 1 and tile.partners == 1
     grid = (min(clusters, at_once) * tile.cluster if whole else blocks, how.parts)

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from pytest_roofline.capability import runs_on
-from pytest_roofline.launch import Source, ceil_div, require
+from pytest_roofline.launch import Source, c_bool, ceil_div, require
 from pytest_roofline.operands import matmul_extents, require_dtype
 from pytest_roofline.tensor_map import TensorMap, refusal, store_refusal, tensor_map
 
@@ -200,7 +200,7 @@ def _launch_clusters(
 
 def _instance(a: torch.Tensor, b: torch.Tensor) -> str:
     """The template arguments Operand and B_BY_COLUMNS."""
-    return f"{OPERANDS[a.dtype]}, {str(by_columns(b)).lower()}"
+    return f"{OPERANDS[a.dtype]}, {c_bool(by_columns(b))}"
 
 
 def _maps(
