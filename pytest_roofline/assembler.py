@@ -1,4 +1,4 @@
-"""One assembler for all Triton kernels of a run.
+"""One assembler for all Triton kernels that a run times.
 
 ``torch.compile`` points Triton at the ``ptxas`` that torch ships as soon as it compiles something, for the rest of the
 process. Kernels compiled before a peer of that kind and after it would then come from two assemblers: other machine
@@ -14,8 +14,8 @@ VARIABLE = "TRITON_PTXAS_PATH"  # what Triton reads each time it compiles; proce
 
 
 def settle() -> None:
-    """Choose now what ``torch.compile`` would choose later. A choice of the user's stands; without torch, or where it
-    ships no assembler, Triton's own is the only one."""
+    """Choose now what ``torch.compile`` would choose later, which imports its first modules. A choice of the user's
+    stands; without torch, or where it ships no assembler, Triton's own is the only one."""
     if VARIABLE in os.environ:
         return
     try:

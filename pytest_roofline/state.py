@@ -189,7 +189,8 @@ class State:
             self.old  # noqa: B018  (the same for a ref that does not exist)
             if self.device == "gpu":
                 _require_cuda_torch()
-                assembler.settle()
+                if self.options.timing:
+                    assembler.settle()
             elif self.options.ceilings == "measure":
                 raise pytest.UsageError("--roofline-ceilings=measure needs a GPU, and none is used here")
             elif self.options.ncu:
