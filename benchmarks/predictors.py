@@ -11,7 +11,6 @@ its processes. Power-limited kernels: times in seconds, in cycles, and at equal 
 
 from __future__ import annotations
 
-import argparse
 import math
 import pathlib
 import sys
@@ -23,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.retests import Starts, complete  # noqa: E402
-from benchmarks.rounds_data import CLASSES, Round, kind, load  # noqa: E402
+from benchmarks.rounds_data import CLASSES, Round, asked, kind  # noqa: E402
 from benchmarks.screens import campaigns  # noqa: E402
 from benchmarks.shares import Share  # noqa: E402
 from benchmarks.simulated_tails import PROCESSES, recorded  # noqa: E402
@@ -184,13 +183,9 @@ def _at(run: Summary, part: float) -> float | None:
 
 def main() -> None:
     """Print the comparison."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("results", type=pathlib.Path)
-    parser.add_argument("--held-out", nargs="*", metavar="START", help="judge these starts of the machine alone")
-    chosen = parser.parse_args()
-    starts = {name: rounds for name, rounds in load(chosen.results).items() if rounds}
+    starts, held_out = asked(__doc__)
     levels, machines = recorded(starts)
-    judged = set(chosen.held_out or machines)
+    judged = set(held_out or machines)
     print(f"{len(levels)} kernels on {len(machines)} cards that are like others, {len(judged)} starts judged")
     groups = np.array([kind(math.exp(np.nanmean(row))) for row in levels])
     here = np.isin(machines, list(judged))

@@ -7,6 +7,7 @@ A packed sample is a whole number of 1e-5 on ln(seconds), relative to the case's
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import math
@@ -108,6 +109,15 @@ def _differences(old: np.ndarray, new: np.ndarray) -> np.ndarray:
 def kind(seconds: float) -> str:
     """The class of a kernel."""
     return next(name for start, name in CLASSES if seconds >= start)
+
+
+def asked(documentation: str) -> tuple[dict[str, list[Round]], list[str]]:
+    """The starts of the folder that the command line names, those without a round left out, and what it holds out."""
+    parser = argparse.ArgumentParser(description=documentation.splitlines()[0])
+    parser.add_argument("results", type=pathlib.Path)
+    parser.add_argument("--held-out", nargs="*", default=[], metavar="START", help="judge these starts alone")
+    chosen = parser.parse_args()
+    return {name: rounds for name, rounds in load(chosen.results).items() if rounds}, chosen.held_out
 
 
 def load(folder: pathlib.Path) -> dict[str, list[Round]]:

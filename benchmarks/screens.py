@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import pathlib
 import random
-import statistics
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,10 +14,10 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.retests import complete  # noqa: E402
 from benchmarks.rounds_data import Round  # noqa: E402
-from pytest_roofline.attribution import Circumstances, changed, compare  # noqa: E402
+from pytest_roofline.attribution import Circumstances, compare  # noqa: E402
 from pytest_roofline.retest.choice import controls  # noqa: E402
-from pytest_roofline.statistics import Summary, middle  # noqa: E402
-from pytest_roofline.statistics.clocks import clock_shifted  # noqa: E402
+from pytest_roofline.screening import clock_moved, floor_explains  # noqa: E402
+from pytest_roofline.statistics import Change, Summary, middle  # noqa: E402
 from pytest_roofline.statistics.likeness import STRANGE  # noqa: E402
 from pytest_roofline.statistics.screen import (  # noqa: E402
     FALSE_ALARM,
@@ -73,23 +72,18 @@ class Campaigns:
         ``clock`` is the SM clock under it, that of the unchanged kernel where it is not given.
         """
         runs, others = self.runs[case], [self.rounds[name] for name in self.runs[case]]
-        found = compare_run(case, summary, runs, self.past, moved, chance)
-        floor = one.floor - statistics.median(other.floor for other in others)
-        rest = summary.shifted(-floor)
-        explained = rest is not None and not changed(compare_run(case, rest, runs, self.past, moved, chance))
-        clocks, now = (
-            [known for other in others if case in other.cases and (known := other.clock(case))],
-            clock or one.clock(case),
-        )
-        off = clock_shifted(now, clocks)
-        ratio = now / statistics.median(clocks) if off and now else 1.0
+
+        def against_stored(one: Summary) -> Change:
+            return compare_run(case, one, runs, self.past, moved, chance)
+
+        clocks = [other.clock(case) for other in others if case in other.cases]
         around = Circumstances(
-            floor=floor if explained else 0.0,
-            clock=ratio,
+            floor=floor_explains(summary, one.floor, [other.floor for other in others], against_stored),
+            clock=clock_moved(clock or one.clock(case), clocks),
             cycles=case in self.past.cycles and summary.clock_mhz is not None,
             strange=self.strange(moved),
         )
-        return compare(found, len(others), around)
+        return compare(against_stored(summary), len(others), around)
 
 
 def slowed(summary: Summary, by: float) -> Summary:

@@ -11,7 +11,6 @@ it. Every share has its 95 % interval.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import pathlib
 import sys
@@ -26,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.peer_rules import bootstrap_rule, mean_rule, u_rule  # noqa: E402
 from benchmarks.retests import Starts, calibrated, complete, planted_in, retest  # noqa: E402
 from benchmarks.round_tables import after, class_of, name_of, rows, several  # noqa: E402
-from benchmarks.rounds_data import Round, load  # noqa: E402
+from benchmarks.rounds_data import Round, asked  # noqa: E402
 from benchmarks.screens import campaigns  # noqa: E402
 from benchmarks.shares import Share  # noqa: E402
 from benchmarks.stored_alone import alone  # noqa: E402
@@ -42,12 +41,8 @@ Shares = dict[tuple[str, float], Share]
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("results", type=pathlib.Path)
-    parser.add_argument("--held-out", nargs="*", metavar="START", help="judge these starts of the machine alone")
-    chosen = parser.parse_args()
-    starts = {name: rounds for name, rounds in load(chosen.results).items() if rounds}
-    judged = [name for name in starts if not chosen.held_out or name.startswith(tuple(chosen.held_out))]
+    starts, held_out = asked(__doc__)
+    judged = [name for name in starts if not held_out or name.startswith(tuple(held_out))]
     full = [one for name in judged for one in complete(starts[name])]
     cases = len({case for one in full for case in one.cases})
     machines = len({one.machine for one in full})

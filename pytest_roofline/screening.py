@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pytest_roofline.attribution import Circumstances, changed, compare
-from pytest_roofline.baselines import Past, Run, another_host, start_of
+from pytest_roofline.baselines import Past, another_host, start_of
 from pytest_roofline.evidence import Environment
 from pytest_roofline.statistics import Change, Summary
 from pytest_roofline.statistics.clocks import clock_shifted
@@ -42,8 +42,10 @@ def screen(case: str, found: Measured, before: Past, moved: Shift, chance: float
     around = Circumstances(
         differences=before.differences.get(case, ()),
         same_code=found.same_code,
-        floor=_floor_explains(found.summary, found.launch_floor, runs, against_stored),
-        clock=_clock_moved(found.clock_mhz, runs),
+        floor=floor_explains(
+            found.summary, found.launch_floor, [run.launch_floor for run in runs.values()], against_stored
+        ),
+        clock=clock_moved(found.clock_mhz, [run.clock_mhz for run in runs.values()]),
         cycles=case in before.history.cycles and found.summary.clock_mhz is not None,
         strange=moved.strange > STRANGE,
         host=another_host(found.protocol, here, runs),
@@ -54,17 +56,18 @@ def screen(case: str, found: Measured, before: Past, moved: Shift, chance: float
     return compare(against_stored(found.summary), len(runs), around)
 
 
-def _floor_explains(
+def floor_explains(
     summary: Summary,
     launch_floor: float | None,
-    runs: Mapping[str, Run],
+    stored: Iterable[float | None],
     against_stored: Callable[[Summary], Change],
 ) -> float:
-    """Seconds by which an empty launch takes longer than in the stored runs, if without them a change is none; else 0.
+    """Seconds by which an empty launch takes longer than in the ``stored`` runs, if without them a change is none;
+    else 0.
 
-    ``against_stored`` compares a summary with the stored runs.
+    ``against_stored`` compares a summary with those runs.
     """
-    known = [run.launch_floor for run in runs.values() if run.launch_floor]
+    known = [floor for floor in stored if floor]
     if not known or not launch_floor:
         return 0.0
     floor = launch_floor - statistics.median(known)
@@ -73,7 +76,7 @@ def _floor_explains(
     return floor if explained else 0.0
 
 
-def _clock_moved(clock_mhz: float | None, runs: Mapping[str, Run]) -> float:
-    """The SM clock under the kernel over the typical one of the stored runs, where it is shifted; else 1."""
-    stored = [run.clock_mhz for run in runs.values() if run.clock_mhz]
-    return clock_mhz / statistics.median(stored) if clock_mhz and clock_shifted(clock_mhz, stored) else 1.0
+def clock_moved(clock_mhz: float | None, stored: Iterable[float | None]) -> float:
+    """The SM clock under the kernel over the typical one of the ``stored`` runs, where it is shifted; else 1."""
+    known = [clock for clock in stored if clock]
+    return clock_mhz / statistics.median(known) if clock_mhz and clock_shifted(clock_mhz, known) else 1.0
